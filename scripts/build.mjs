@@ -2,10 +2,12 @@
 //
 // The output is made in a folder of its own and then moved into dist/ file by file: a node that runs from dist/
 // meanwhile, or a second build, never finds a file missing or half written. Files that did not change are left
-// alone, and those whose source is gone are removed last.
+// alone, and those whose source is gone are removed last. Nothing is done when neither the sources nor dist/ have
+// changed since the last build that was sound.
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +15,10 @@ import { fileURLToPath } from 'node:url';
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const source = path.join(root, 'src');
 const dist = path.join(root, 'dist');
-const fresh = path.join(root, 'node_modules', '.cache', `crawlnode-build-${process.pid}`);
+const cache = path.join(root, 'node_modules', '.cache');
+const fresh = path.join(cache, `crawlnode-build-${process.pid}`);
+/** Holds what `fingerprint` gave after the last build that was sound. */
+const lastBuild = path.join(cache, 'crawlnode-last-build');
 
 const tsc = findTypeScript();
 if (tsc === null) {
@@ -26,6 +31,11 @@ if (tsc === null) {
     'build: TypeScript is not installed and there is no dist/; run "npm ci" without --omit=dev first',
   );
   process.exit(1);
+}
+
+if ((await fingerprint()) === (await readFile(lastBuild, 'utf8').catch(() => null))) {
+  console.log('build: dist/ is up to date');
+  process.exit(0);
 }
 
 try {
@@ -41,6 +51,7 @@ try {
   await install();
   // Like tsc itself: what could be emitted is there, and the exit code says that it is not sound.
   process.exitCode = compiled.status ?? 1;
+  if (process.exitCode === 0) await writeFile(lastBuild, await fingerprint());
 } finally {
   await rm(fresh, { recursive: true, force: true });
 }
@@ -80,6 +91,20 @@ async function install() {
     await rm(path.join(dist, file), { force: true });
     await rmdir(path.dirname(path.join(dist, file))).catch(() => {}); // only when it is empty now
   }
+}
+
+/** A hash of everything that a build reads, and of dist/ as it is. */
+async function fingerprint() {
+  const settings = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs'];
+  const files = settings.map((name) => path.join(root, name));
+  for (const folder of [source, dist])
+    files.push(...(await filesIn(folder)).sort().map((name) => path.join(folder, name)));
+  const hash = createHash('sha256');
+  for (const file of files) {
+    const content = await readFile(file).catch(() => Buffer.alloc(0)); // the Dockerfile copies only some of them
+    hash.update(`${path.relative(root, file)} ${content.length}\n`).update(content);
+  }
+  return hash.digest('hex');
 }
 
 async function sameContent(a, b) {

@@ -17,37 +17,41 @@ const tally = { passed: 0, failed: 0, skipped: 0 };
 /** More failed files than this are no accident of a busy machine. */
 const MOST_RUN_AGAIN = 3;
 
-if (!(await ensureRedis())) process.exit(1);
-
 const tsc = require.resolve('typescript/bin/tsc');
-await check('build', [path.join(root, 'scripts', 'build.mjs')]);
-await check('format and lint', [
-  require.resolve('@biomejs/biome/bin/biome'),
-  'check',
-  '--error-on-warnings',
-  '.',
+// At the same time, as most of them use one core; meanwhile a redis-server that is missing is installed.
+const checks = Promise.all([
+  check('types', [tsc, '--noEmit']),
+  check('types of spiders', [tsc, '--noEmit', '-p', 'tsconfig.spiders.json']),
+  check('build', [path.join(root, 'scripts', 'build.mjs')]),
+  check('format and lint', [
+    require.resolve('@biomejs/biome/bin/biome'),
+    'check',
+    '--error-on-warnings',
+    '.',
+  ]),
+  check('known vulnerabilities', [path.join(root, 'scripts', 'audit.mjs')]),
 ]);
-await check('types', [tsc, '--noEmit'], [tsc, '--noEmit', '-p', 'tsconfig.spiders.json']);
-await check('known vulnerabilities', [path.join(root, 'scripts', 'audit.mjs')]);
+const hasRedis = await ensureRedis();
+await checks;
+if (!hasRedis) process.exit(1);
 await tests(process.argv.slice(2));
 
 if (tally.skipped > 0) console.log(`${tally.skipped} skipped`);
 console.log(`${tally.passed} passed, ${tally.failed} failed`);
 process.exitCode = tally.failed === 0 ? 0 : 1;
 
-/** A step of one or more Node scripts that passes or fails as a whole. */
-async function check(name, ...scripts) {
-  console.log(`\n── ${name}`);
-  let ok = true;
-  for (const script of scripts) ok = (await run(script)) === 0 && ok;
+/** A step of one Node script. Its output is printed when it has ended, so that steps can run at the same time. */
+async function check(name, script) {
+  const { code, output } = await runQuietly(script);
+  const ok = code === 0;
   tally[ok ? 'passed' : 'failed'] += 1;
-  console.log(ok ? `${name}: ok` : `${name}: FAILED`);
+  console.log(`\n── ${name}\n${output}${name}: ${ok ? 'ok' : 'FAILED'}`);
 }
 
 /**
  * Vitest, counted from its JSON report; a crash, a file that does not load, or no test at all is a failure.
  *
- * The tests meet real servers and clocks while two files run side by side. Of a whole run, a few files that failed run
+ * The tests meet real servers and clocks while several files run side by side. Of a whole run, a few files that failed run
  * once more, one at a time; their second result counts, and each test that needed it is named.
  */
 async function tests(args) {
@@ -121,5 +125,18 @@ function run(args) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });
     child.once('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+/** Run a Node script to its end. @returns its exit code, 1 when a signal ended it; output: what it wrote to both streams. */
+function runQuietly(args) {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text) => {
+        output += text;
+      });
+    child.once('close', (code) => resolve({ code: code ?? 1, output }));
   });
 }

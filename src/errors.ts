@@ -47,6 +47,20 @@ export class RefusedError extends CrawlnodeError {
   }
 }
 
+/** Another process writes the file of a feed (exit 3). */
+export class FeedHeldError extends RefusedError {
+  /** The other process, for messages. */
+  readonly holder: string;
+  /** Whether it only writes the items that a dead node left, so that the file is free again soon; null where that is not known. */
+  readonly isBrief: boolean | null;
+
+  constructor(message: string, { holder, isBrief }: Pick<FeedHeldError, 'holder' | 'isBrief'>) {
+    super(message, { code: 'feed_held' });
+    this.holder = holder;
+    this.isBrief = isBrief;
+  }
+}
+
 /** The store cannot be reached or rejects the credentials (exit 4 at start). The call is safe to repeat. */
 export class FrontierUnavailableError extends CrawlnodeError {
   constructor(message: string, options?: { code?: ErrorCode; cause?: unknown }) {

@@ -3,7 +3,7 @@
  * store, which holds the items in an outbox until they are written. The `committed` method of an item pipeline is fed from
  * an outbox of the same kind: its writer is the node that calls the method, and its checkpoint has no length.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 
@@ -15,7 +15,7 @@ export interface FeedWriter {
   /** Absolute; symbolic links are not resolved. */
   readonly path: string;
   readonly pid: number;
-  /** Random per writer, to distinguish two writers of one file. */
+  /** By `newOwner`: distinguishes two writers of one file. */
   readonly owner: string;
   /**
    * The format of the file. Another process that finishes the file after a crash needs it where the extension does not
@@ -44,6 +44,19 @@ export interface FeedOpening {
    * the file or have been written to it since this call.
    */
   readonly overwrites?: boolean;
+}
+
+/** In front of the owner of a writer that only writes what a dead node left. */
+const REST = 'rest-';
+
+/** A random name for a writer. @param restOnly it only writes what a dead node left, and then gives the file back */
+export function newOwner({ restOnly = false } = {}): string {
+  return `${restOnly ? REST : ''}${randomUUID()}`;
+}
+
+/** Whether the writer with this owner only writes what a dead node left. */
+export function isRestOwner(owner: string): boolean {
+  return owner.startsWith(REST);
 }
 
 /** Holds committed items until they are written to a file; `frontier.feeds` implements it. */

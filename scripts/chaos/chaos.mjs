@@ -3,35 +3,40 @@
  * for each row of docs/internals/faults.md. Pages are compared with what an independent crawler found, and
  * `doctor --deep` must be clean after each. Run by `npm run chaos`; see options.mjs. Exit code 1 when anything did not hold.
  */
-import { cleanUp } from '../proof/faults/stage.mjs';
+import { onOwnStage } from '../proof/faults/stage.mjs';
 import { readOptions, usage } from './options.mjs';
 import { rowOf, tableOf, writeRows } from './rows.mjs';
 import { scenarios } from './scenarios.mjs';
+import { cpuSeconds } from './tools/cpu.mjs';
 import { requireDocs } from './tools/docs-site.mjs';
 import { randomOf } from './tools/random.mjs';
 
 const options = optionsOrEnd();
 const { seed, scale } = options;
-console.log(`chaos: seed ${seed}, ${scale.name}`);
+console.log(`chaos: seed ${seed}, ${scale.name}, ${options.jobs} at a time`);
 const rows = [];
-const skipped = [];
-for (const { scenario, engine } of chosen()) {
-  const why = (await scenario.cannotRun?.({ engine, scale })) ?? null;
-  if (why !== null) {
-    skipped.push(`${scenario.row} ${engine}: skipped, ${why}`);
-    continue;
-  }
-  const row = await measure(scenario, engine);
-  rows.push(row);
-  // At once: a long run may be ended before its last row.
-  if (options.write) await writeRows([row]);
-}
+const waiting = chosen();
+let writing = Promise.resolve();
+await Promise.all(Array.from({ length: options.jobs }, runWaiting));
+await writing;
+rows.sort((a, b) => a.row.localeCompare(b.row, 'en', { numeric: true }));
 if (rows.length > 0) console.log(tableOf(rows));
-for (const line of skipped) console.log(line);
-const broken = rows.filter(({ problems }) => problems.length > 0).length;
-if (rows.length === 0) console.error('chaos: no row was run');
-console.log(broken === 0 ? `chaos: all ${rows.length} held` : `chaos: ${broken} of ${rows.length} BROKEN`);
-process.exit(broken === 0 && rows.length > 0 ? 0 : 1);
+else console.error('chaos: no row was run');
+const broken = rows.filter(({ problems }) => problems.length > 0);
+for (const { command } of broken) console.log(`BROKEN: ${command}`);
+const verdict = broken.length === 0 ? `all ${rows.length} held` : `${broken.length} of ${rows.length} BROKEN`;
+console.log(`chaos: ${verdict} (${secondsSince(0)} s, ${cpuSeconds().toFixed(0)} s of CPU)`);
+process.exit(broken.length === 0 && rows.length > 0 ? 0 : 1);
+
+/** One after another, until none waits. */
+async function runWaiting() {
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const row = await measure(next.scenario, next.engine);
+    rows.push(row);
+    // At once: a long run may be ended before its last row. One at a time: each rewrites the page.
+    if (options.write) writing = writing.then(() => writeRows([row]));
+  }
+}
 
 function optionsOrEnd() {
   try {
@@ -65,16 +70,18 @@ function chosen() {
 async function measure(scenario, engine) {
   const { row, fault } = scenario;
   const startedAt = performance.now();
-  let outcome;
-  try {
-    outcome = await scenario.run({ engine, scale, random: randomOf(seed, `${row} ${fault} ${engine}`) });
-  } catch (error) {
-    outcome = { problems: [`ERROR ${error.stack}`] };
-  } finally {
-    await cleanUp();
-  }
-  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);
+  const random = randomOf(seed, `${row} ${fault} ${engine}`);
+  const outcome = await onOwnStage(() => scenario.run({ engine, scale, random })).catch((error) => ({
+    problems: [`ERROR ${error.stack}`],
+  }));
+  if (outcome.times === 0) outcome.problems.push('the crawl was over before the fault');
   const problems = outcome.problems.join('\n    ');
-  console.error(`${row} ${engine}: ${fault}: ${problems === '' ? 'holds' : problems} (${seconds} s)`);
+  const took = secondsSince(startedAt);
+  console.error(`${row} ${engine}: ${fault}: ${problems === '' ? 'holds' : problems} (${took} s)`);
   return rowOf(scenario, engine, seed, scale, outcome);
+}
+
+/** Since the process began, unless told. */
+function secondsSince(fromMs) {
+  return ((performance.now() - fromMs) / 1_000).toFixed(0);
 }

@@ -1,8 +1,11 @@
 /** An independent walker: every HTML page a site reaches from one URL, by another parser and no shared code. */
 import * as cheerio from 'cheerio';
 
-/** @returns the URLs of the pages that answer 200 with HTML, found by following a[href] and area[href] on one host. */
-export async function walk(start) {
+/**
+ * @param within what each URL begins with; all of the host unless told
+ * @returns the URLs of the pages that answer 200 with HTML, found by following a[href] and area[href] on one host.
+ */
+export async function walk(start, within = new URL('/', start).href) {
   const pages = new Set();
   const known = new Set([start]);
   for (const url of known) {
@@ -16,7 +19,7 @@ export async function walk(start) {
     for (const element of $('a[href], area[href]')) {
       const link =
         URL.parse?.($(element).attr('href').trim(), url) ?? tryUrl($(element).attr('href').trim(), url);
-      if (link?.host !== new URL(start).host || !link.protocol.startsWith('http')) continue;
+      if (!link?.href.startsWith(within)) continue;
       link.hash = '';
       known.add(link.href);
     }

@@ -68,13 +68,14 @@ function workingFolder(): string {
   }
 }
 
-/** The settings that the global options set, as NAME → text. @throws UsageError for a `-s` without `=`. */
+/** The settings that the global options set, as NAME → text; of several for one name the last. @throws UsageError for a `-s` without `=`. */
 export function globalSettings({ globals, cwd }: Context): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const pair of globals.set) {
     const at = pair.indexOf('=');
     if (at < 1) throw new UsageError(`-s ${pair}: expected NAME=VALUE`);
-    Object.defineProperty(texts, pair.slice(0, at), { value: pair.slice(at + 1), enumerable: true });
+    const value = pair.slice(at + 1);
+    Object.defineProperty(texts, pair.slice(0, at), { value, enumerable: true, configurable: true });
   }
   if (globals.level !== undefined) texts.LOG_LEVEL = globals.level;
   // A path on the command line counts from where the user stands, not from the project folder.
@@ -128,7 +129,7 @@ export function masked<T>(context: Context, value: T): T {
 }
 
 /** The one way to a stream: text that reaches it is safe for a terminal, bytes are what they are. */
-function outputOf(stream: NodeJS.WriteStream): Output {
+export function outputOf(stream: NodeJS.WriteStream): Output {
   return {
     write: (text) => void stream.write(typeof text === 'string' ? terminalText(text) : text),
     get isTTY() {

@@ -10,6 +10,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CrawlnodeError, FrontierUnavailableError, IncarnationDeadError } from '../errors.js';
 import { type Joined, type LeaseAnswer, MAX_WAIT_MS, type Shape } from '../frontier/frontier.js';
+import type { OpenModules } from '../user-code/open-modules.js';
 import type { EngineDeps, EngineResult } from './engine-options.js';
 import { Heartbeat, type HeartbeatNews } from './node/heartbeat.js';
 import { Incarnation } from './node/incarnation.js';
@@ -69,11 +70,13 @@ async function withModules(
   run: () => Promise<Ending>,
 ): Promise<Ending> {
   const { pipelines, middleware, extensions } = deps;
+  const openAll = (name: string, modules: OpenModules | null | undefined) =>
+    hooks.open(`open() of the ${name}`, () => modules?.open(), modules?.opening);
   try {
     const areOpen =
-      (await hooks.open('open() of the item pipelines', () => pipelines.open())) &&
-      (await hooks.open('open() of the middleware', () => middleware?.open())) &&
-      (await hooks.open('open() of the extensions', () => extensions?.open()));
+      (await openAll('item pipelines', pipelines)) &&
+      (await openAll('middleware', middleware)) &&
+      (await openAll('extensions', extensions));
     return areOpen ? await run() : ending('shutdown');
   } finally {
     await hooks.close('close() of the extensions', () => extensions?.close());

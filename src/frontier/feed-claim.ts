@@ -1,12 +1,16 @@
 /** A feed file has one writer at a time: the errors of other writers, and the check whether a writer still lives. */
-import { CrawlnodeError, RefusedError } from '../errors.js';
-import type { FeedWriter } from '../feed-outbox.js';
+import { CrawlnodeError, FeedHeldError, RefusedError } from '../errors.js';
+import { type FeedWriter, isRestOwner } from '../feed-outbox.js';
 
 /** Refuses (exit 3) a second writer and names the first. */
-export function feedHeld(path: string, holder: Pick<FeedWriter, 'host' | 'pid'>): RefusedError {
-  return new RefusedError(
-    `${path} is being written by process ${holder.pid} on ${holder.host}: give this node another file, or stop the other writer`,
-    { code: 'feed_held' },
+export function feedHeld(
+  path: string,
+  { host, pid, owner }: Pick<FeedWriter, 'host' | 'pid'> & { readonly owner?: string | null },
+): FeedHeldError {
+  const holder = `process ${pid} on ${host}`;
+  return new FeedHeldError(
+    `${path} is being written by ${holder}: give this node another file, or stop the other writer`,
+    { holder, isBrief: owner ? isRestOwner(owner) : null },
   );
 }
 

@@ -59,6 +59,8 @@ export interface LoadedPipeline extends Required<Pick<ItemPipeline, 'open' | 'pr
   readonly modulePath: string;
   /** Null for a pipeline without `committed`. */
   readonly batches: BatchPipeline | null;
+  /** `OpenedModule.methods.awaits` */
+  readonly awaits?: string | null;
   /** Of FilesPipeline, ImagesPipeline and modules that extend them; else null. */
   readonly files: FileStage | null;
 }
@@ -143,6 +145,7 @@ async function loadFilesPipeline(
   const { store } = files.options;
   return {
     ...{ name, modulePath: name, batches: null, files },
+    awaits: store.awaits,
     open: async (given) => {
       await store.open();
       await pipeline.open?.(given);

@@ -15,6 +15,8 @@ export interface Definition<Out = unknown, In = Out> {
   readonly text: string;
   /** Completes "expected …". */
   readonly expects: string;
+  /** The values that completion in a shell offers; none where the value is not one of a few. */
+  readonly offered: readonly string[];
   /** Parse the text form of the value. @throws Error with the reason. */
   readonly fromText: (text: string) => unknown;
   /** Masked in all output. */
@@ -55,7 +57,8 @@ export const recordOf = <V extends z.ZodType>(value: V, key: z.ZodString = z.str
 
 /** `true` or `false`. */
 export function flag(options: KindOptions<boolean>): Definition<boolean> {
-  return define(z.boolean(), 'true or false', options, parseBoolean);
+  const definition = define(z.boolean(), 'true or false', options, parseBoolean);
+  return { ...definition, offered: ['true', 'false'] };
 }
 
 /** A whole number. */
@@ -126,17 +129,21 @@ export function optionalInteger(
   );
 }
 
-/** One of a few names; `normalize` maps other spellings, such as dotted Python paths, to these names. */
+/**
+ * One of a few names; `normalize` maps other spellings, such as dotted Python paths, to these names.
+ * @param options `offered`: the spellings that completion offers, if not those of `of`
+ */
 export function choice<const T extends string>(
   options: KindOptions<T> & {
     readonly of: readonly T[];
     readonly normalize?: (value: string) => string;
     readonly expects?: string;
+    readonly offered?: readonly string[];
   },
 ): Definition<T, string> {
-  const { of, normalize = (value) => value, expects = `one of ${of.join(', ')}` } = options;
+  const { of, normalize = (value) => value, expects = `one of ${of.join(', ')}`, offered = of } = options;
   const type = z.string().transform(normalize).pipe(z.enum(of)) as unknown as z.ZodType<T, string>;
-  return define<T, string>(type, expects, options, (value) => value);
+  return { ...define<T, string>(type, expects, options, (value) => value), offered };
 }
 
 /** A list; as text it is JSON or separated by commas. */
@@ -177,6 +184,7 @@ export function define<Out, In>(
     unit: options.unit ?? '',
     text: options.text,
     expects,
+    offered: [],
     fromText,
     secret: false,
     ignored: options.ignored ?? null,

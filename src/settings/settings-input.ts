@@ -295,7 +295,8 @@ export interface SettingsInput {
   /**
    * An asynchronous callback or errback that has not finished after this time fails its page as
    * callback_timeout, a processItem fails it as pipeline_error, and a method of a middleware as
-   * middleware_error. For code that blocks the process see MAIN_LOOP_TIMEOUT. Unit: seconds. Default: 300.
+   * middleware_error. A start() that gives nothing for this long is not given up: a warning says so. For code
+   * that blocks the process see MAIN_LOOP_TIMEOUT. Unit: seconds. Default: 300.
    */
   readonly CALLBACK_TIMEOUT?: Input<'CALLBACK_TIMEOUT'>;
   /** A page that yields more items fails as too_many_items. Unit: items. Default: 10000. */

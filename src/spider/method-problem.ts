@@ -28,6 +28,20 @@ export function methodProblem(
     : `the ${field} of ${where}, ${JSON.stringify(method)}, is not a method of the spider`;
 }
 
+/**
+ * Whether a spider has a `parse` of its own that does without the one of its kind. The text of a method shows what it calls.
+ * @param original the `parse` of its kind. @param others further methods whose call shows that the author knows what to do
+ */
+export function replacesParse(
+  { parse }: Spider,
+  original: (...given: never) => unknown,
+  others: readonly string[] = [],
+): boolean {
+  if (typeof parse !== 'function' || parse === original) return false;
+  const text = Function.prototype.toString.call(parse);
+  return !['super.parse', ...others].some((call) => text.includes(call));
+}
+
 /** What a value is, for a message. */
 export function kindOf(value: unknown): string {
   if (value === undefined || value === null) return String(value);

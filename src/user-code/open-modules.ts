@@ -7,6 +7,8 @@ export interface OpenedModule {
   /** As the setting names it, for messages. */
   readonly name: string;
   readonly methods: {
+    /** Completes "which waits for …": what `open` waits for, where that is known. */
+    readonly awaits?: string | null;
     open?(context: CrawlContext): unknown;
     close?(): unknown;
   };
@@ -22,6 +24,8 @@ export interface OpenModulesOptions {
 
 /** The modules of a setting as a whole. */
 export interface OpenModules {
+  /** The module that is being opened, with what it waits for where that is known; null while none is. */
+  readonly opening: () => string | null;
   /** Open them in order. @throws the failure of one, after closing those opened before. */
   open(): Promise<void>;
   /** Close the opened ones in reverse order. Errors are only logged. */
@@ -33,14 +37,18 @@ export function openModules(
   { context, kind, failure }: OpenModulesOptions,
 ): OpenModules {
   const opened: OpenedModule[] = [];
+  let current: OpenedModule | null = null;
 
   async function open(): Promise<void> {
     for (const each of modules) {
+      current = each;
       try {
         await each.methods.open?.(context);
       } catch (cause) {
         await close();
         throw failure(each.name, cause);
+      } finally {
+        current = null;
       }
       opened.push(each);
     }
@@ -56,5 +64,11 @@ export function openModules(
     }
   }
 
-  return { open, close };
+  function opening(): string | null {
+    if (current === null) return null;
+    const { name, methods } = current;
+    return methods.awaits ? `${name}, which waits for ${methods.awaits}` : name;
+  }
+
+  return { open, close, opening };
 }

@@ -1,7 +1,8 @@
-/** The commands that need no frontier, and every way to call them wrongly, through the real executable. */
+/** The program through the real executable, and the commands that need no frontier, with every way to call them wrongly. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runHere } from '../helpers/cli/run-here.js';
 import { executable, runCli } from '../helpers/cli.js';
 import { createProject, type Project } from '../helpers/project.js';
 import { type Site, startSite } from '../helpers/sites/site.js';
@@ -37,7 +38,9 @@ beforeAll(async () => {
 });
 afterAll(() => project.remove());
 
+/** Through the executable. */
 const run = (...args: string[]) => runCli(args, { cwd: project.dir });
+const command = (...args: string[]) => runHere(args, { cwd: project.dir });
 
 describe('the program', () => {
   it('--help lists the commands, and help COMMAND shows one', async () => {
@@ -73,26 +76,35 @@ describe('the program', () => {
       stdout: '',
       stderr: 'crawlnode: unknown command "stast"; did you mean stats?\n',
     });
-    expect((await run('frobnicate')).stderr).toContain('"crawlnode --help" lists the commands');
-    expect((await run('startproject', 'shop')).stderr).toContain('"crawlnode init');
-    expect(await run('crawl', 'quotes', '--exit-when-dnoe')).toMatchObject({
+    expect((await command('frobnicate')).stderr).toContain('"crawlnode --help" lists the commands');
+    expect((await command('startproject', 'shop')).stderr).toContain('"crawlnode init');
+    expect(await command('crawl', 'quotes', '--exit-when-dnoe')).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/^crawlnode: unknown option '--exit-when-dnoe'\n.*--exit-when-done/),
     });
-    expect(await run('crawl')).toMatchObject({
+    expect(await command('crawl')).toMatchObject({
       ...{
         code: 2,
         stderr: 'crawlnode: missing required argument \'spider\'; "crawlnode crawl --help" says more\n',
       },
     });
-    expect(await run('crawl', 'quotes', '--workers', 'many')).toMatchObject({ code: 2 });
+    expect(await command('crawl', 'quotes', '--workers', 'many')).toMatchObject({ code: 2 });
   });
 
   it('global options count before and after the command', async () => {
-    const after = await run('settings', 'CONCURRENT_REQUESTS', '-s', 'CONCURRENT_REQUESTS=7');
-    const before = await run('-s', 'CONCURRENT_REQUESTS=7', 'settings', 'CONCURRENT_REQUESTS');
+    const after = await command('settings', 'CONCURRENT_REQUESTS', '-s', 'CONCURRENT_REQUESTS=7');
+    const before = await command('-s', 'CONCURRENT_REQUESTS=7', 'settings', 'CONCURRENT_REQUESTS');
     expect(after).toMatchObject({ code: 0, stdout: 'CONCURRENT_REQUESTS  7 requests  (cli)\n' });
     expect(before.stdout).toBe(after.stdout);
+    const twice = await run(
+      '-s',
+      'CONCURRENT_REQUESTS=3',
+      'settings',
+      'CONCURRENT_REQUESTS',
+      '-s',
+      'CONCURRENT_REQUESTS=7',
+    );
+    expect(twice).toEqual(after);
   });
 
   it('a reader that goes away ends it quietly', () => {
@@ -172,8 +184,8 @@ describe('the program', () => {
 
 describe('list', () => {
   it('names the spiders, a line each', async () => {
-    expect(await run('list')).toMatchObject({ code: 0, stdout: 'news\nquotes\n', stderr: '' });
-    expect(JSON.parse((await run('list', '--json')).stdout)).toMatchObject([
+    expect(await command('list')).toMatchObject({ code: 0, stdout: 'news\nquotes\n', stderr: '' });
+    expect(JSON.parse((await command('list', '--json')).stdout)).toMatchObject([
       { name: 'news', file: project.path('spiders/news.ts') },
       { name: 'quotes' },
     ]);
@@ -188,19 +200,20 @@ describe('list', () => {
         'spiders/syntax.ts': 'export default class {\n  name = = 1;\n}\n',
       },
     });
+    // The built program compiles TypeScript itself.
     const { code, stdout, stderr } = await runCli(['list'], { cwd: broken.dir });
     expect({ code, stdout }).toEqual({ code: 2, stdout: 'good\n' });
     expect(stderr).toMatch(/spiders\/syntax\.ts:2:\d+ does not load: /);
     expect(stderr).toContain('two spiders are named "same": spiders/a.ts and spiders/b.ts');
     expect(stderr).not.toMatch(/^\s+at /m);
-    expect(await runCli(['crawl', 'same'], { cwd: broken.dir })).toMatchObject({ code: 2 });
+    expect(await runHere(['crawl', 'same'], { cwd: broken.dir })).toMatchObject({ code: 2 });
     await broken.remove();
   });
 });
 
 describe('settings', () => {
   it('prints the values in effect and where each came from, secrets masked', async () => {
-    const { stdout, code } = await runCli(['settings', '--json', '--spider', 'quotes'], {
+    const { stdout, code } = await runHere(['settings', '--json', '--spider', 'quotes'], {
       cwd: project.dir,
       env: { RETRY_TIMES: '5', REDIS_URL: 'redis://me:p%40ss-secret@127.0.0.1:1' },
     });
@@ -218,7 +231,7 @@ describe('settings', () => {
   it('refuses bad YAML, an unknown name, a wrong type: file, place, key, value, nearest name', async () => {
     const bad = async (text: string) => {
       await project.write('bad.yaml', text);
-      const { code, stderr } = await run('settings', '-c', 'bad.yaml');
+      const { code, stderr } = await command('settings', '-c', 'bad.yaml');
       expect(code).toBe(2);
       expect(stderr).not.toMatch(/^\s+at /m);
       return stderr;
@@ -230,14 +243,14 @@ describe('settings', () => {
     expect(await bad('RETRY_TIMES: often\n')).toContain(
       'RETRY_TIMES: expected a whole number from 0 to 1000, got "often"',
     );
-    expect((await run('settings', 'RETRY_TIME')).stderr).toContain('did you mean RETRY_TIMES?');
-    expect((await run('settings', '-s', 'RETRY_TIMES')).stderr).toContain('expected NAME=VALUE');
+    expect((await command('settings', 'RETRY_TIME')).stderr).toContain('did you mean RETRY_TIMES?');
+    expect((await command('settings', '-s', 'RETRY_TIMES')).stderr).toContain('expected NAME=VALUE');
   });
 });
 
 describe('fingerprint', () => {
   it('prints the three formulas and the canonical URL', async () => {
-    const { stdout } = await run('fingerprint', 'HTTP://Example.org', '--json');
+    const { stdout } = await command('fingerprint', 'HTTP://Example.org', '--json');
     expect(JSON.parse(stdout)).toEqual({
       url: expect.any(String),
       canonical: 'http://example.org/',
@@ -252,24 +265,26 @@ describe('fingerprint', () => {
 
 describe('fetch', () => {
   it('prints the body byte for byte, or the headers', async () => {
-    const { stdout, stderr, code } = await run('fetch', site.url);
+    const { stdout, stderr, code } = await command('fetch', site.url);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(await (await fetch(site.url)).text());
-    expect((await run('fetch', '--headers', site.url)).stdout).toMatch(/^200 .*\ncontent-type: text\/html/);
+    expect((await command('fetch', '--headers', site.url)).stdout).toMatch(
+      /^200 .*\ncontent-type: text\/html/,
+    );
   });
 
   it('names what failed: exit 1 for the network, 2 for what is no URL', async () => {
-    expect(await run('fetch', 'http://127.0.0.1:1/')).toMatchObject({
+    expect(await command('fetch', 'http://127.0.0.1:1/')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('refused'),
     });
-    expect(await run('fetch', 'quotes.toscrape.com')).toMatchObject({ code: 2, stdout: '' });
+    expect(await command('fetch', 'quotes.toscrape.com')).toMatchObject({ code: 2, stdout: '' });
   });
 });
 
 describe('parse', () => {
   it('prints the items and requests of a callback as JSON', async () => {
-    const { stdout, code } = await run('parse', site.url, '--spider', 'quotes', '-a', 'color=red');
+    const { stdout, code } = await command('parse', site.url, '--spider', 'quotes', '-a', 'color=red');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
       url: site.url,
@@ -277,28 +292,30 @@ describe('parse', () => {
       items: [{ title: 'Page 0', arg: 'red' }],
       requests: [{ url: `${site.origin}/page/1.html`, callback: 'parseDetail', meta: { n: 1 } }],
     });
-    const detail = await run('parse', site.url, '--spider', 'quotes', '--callback', 'parseDetail');
+    const detail = await command('parse', site.url, '--spider', 'quotes', '--callback', 'parseDetail');
     expect(detail.stdout).not.toContain('\x1b');
   });
 
   it('a callback that throws is exit 1 with its place; one that does not exist is exit 2', async () => {
-    const thrown = await run('parse', site.url, '--spider', 'quotes', '--callback', 'bad');
+    const thrown = await command('parse', site.url, '--spider', 'quotes', '--callback', 'bad');
     expect(thrown).toMatchObject({ code: 1, stderr: expect.stringContaining('the page has changed') });
     expect(thrown.stderr).not.toMatch(/^\s+at /m);
-    const debug = await run('parse', site.url, '--spider', 'quotes', '--callback', 'bad', '-L', 'DEBUG');
+    const debug = await command('parse', site.url, '--spider', 'quotes', '--callback', 'bad', '-L', 'DEBUG');
     expect(debug.stderr).toMatch(/^\s+at .*quotes\.ts:\d+/m);
-    expect(await run('parse', site.url, '--spider', 'quotes', '--callback', 'parseDetial')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('did you mean parseDetail?'),
-    });
+    expect(await command('parse', site.url, '--spider', 'quotes', '--callback', 'parseDetial')).toMatchObject(
+      {
+        code: 2,
+        stderr: expect.stringContaining('did you mean parseDetail?'),
+      },
+    );
   });
 
   it('no such spider is exit 2 with near names', async () => {
-    expect(await run('parse', site.url, '--spider', 'qoutes')).toMatchObject({
+    expect(await command('parse', site.url, '--spider', 'qoutes')).toMatchObject({
       code: 2,
       stderr: 'crawlnode: there is no spider "qoutes"; did you mean quotes?\n',
     });
-    expect(await run('crawl', '../etc')).toMatchObject({
+    expect(await command('crawl', '../etc')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('cannot be the name'),
     });

@@ -1,6 +1,7 @@
 /** What somebody sees whose first spider does not do what was meant. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runCli, startCli } from '../helpers/cli.js';
+import { runHere } from '../helpers/cli/run-here.js';
+import { startCli } from '../helpers/cli.js';
 import { createProject, type Project } from '../helpers/project.js';
 import { type Site, startSite } from '../helpers/sites/site.js';
 
@@ -27,7 +28,7 @@ describe('the first crawl of a newcomer', () => {
     await site.close();
     await project.remove();
   });
-  const run = (...args: string[]) => runCli(args, { cwd: project.dir });
+  const run = (...args: string[]) => runHere(args, { cwd: project.dir });
   const warnings = (stderr: string) =>
     stderr
       .trim()
@@ -81,8 +82,8 @@ describe('the first crawl of a newcomer', () => {
         /crawlnode: startUrls\[0\] of the spider "shop": .*"foo".*has no scheme[^\n]*\n$/,
       ),
     });
-    await project.write('spiders/shop.ts', spider('shop', 'http://a.example/' as never));
-    const { code, stderr } = await run('crawl', 'shop');
+    await project.write('spiders/text.ts', spider('text', 'http://a.example/' as never));
+    const { code, stderr } = await run('crawl', 'text');
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: expect.stringContaining('startUrls is a text; give a list: startUrls = ["http://a.example/"]'),
@@ -98,13 +99,11 @@ describe('the first crawl of a newcomer', () => {
       items: 5,
     });
 
-    const parse = (body: string) =>
-      spider('bad', [site.url]).replace(/\*parse[\s\S]*\n\}/, `*parse(response: Response) { ${body} }\n}`);
-    await project.write('spiders/bad.ts', parse("if (response.css('.none').length > 0) yield {};"));
-    expect((await run('crawl', 'bad', '--exit-when-done', '--job', 'none')).stdout).toContain(
-      'no page gave an item',
-    );
-    await project.write('spiders/bad.ts', parse("response.css('a[').get();"));
+    const parse = (name: string, body: string) =>
+      spider(name, [site.url]).replace(/\*parse[\s\S]*\n\}/, `*parse(response: Response) { ${body} }\n}`);
+    await project.write('spiders/bare.ts', parse('bare', "if (response.css('.none').length > 0) yield {};"));
+    expect((await run('crawl', 'bare', '--exit-when-done')).stdout).toContain('no page gave an item');
+    await project.write('spiders/bad.ts', parse('bad', "response.css('a[').get();"));
     const failing = await run('crawl', 'bad', '--exit-when-done');
     expect(failing.stderr).toContain('"reason":"callback_error"');
     expect(await run('doctor', 'bad')).toMatchObject({

@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Request } from '../../src/http/message/request.js';
-import { runCli, startCli } from '../helpers/cli.js';
+import { runHere } from '../helpers/cli/run-here.js';
+import { startCli } from '../helpers/cli.js';
 import { createProject, type Project } from '../helpers/project.js';
 import { redisOfFile } from '../helpers/redis/redis-of-file.js';
 import { startSite } from '../helpers/sites/site.js';
@@ -76,7 +77,7 @@ for (const url of response.links()) yield new Request(url + '?n=' + Math.random(
 afterAll(() => project.remove());
 beforeEach(async () => void (await admin.flushall()));
 
-const cli = (args: readonly string[], input = '') => runCli(args, { cwd: project.dir, input });
+const cli = (args: readonly string[], input = '') => runHere(args, { cwd: project.dir, input });
 
 describe('a dupefilter that Scrapy filled', () => {
   it.each([

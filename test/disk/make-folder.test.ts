@@ -3,7 +3,7 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeFolder } from '../../src/disk/make-folder.js';
-import { runCli } from '../helpers/cli.js';
+import { runHere } from '../helpers/cli/run-here.js';
 import { newsSpider } from '../helpers/engine-project.js';
 import { createProject, type Project } from '../helpers/project.js';
 
@@ -35,7 +35,7 @@ test.skipIf(!existsSync('/proc/self'))(
     expect(() => makeFolder('/proc/none/deeper')).toThrow(/'\/proc\/none'/);
     await project.write('spiders/news.ts', newsSpider);
     const run = (...args: string[]) =>
-      runCli(args, { cwd: project.dir, env: { XDG_CACHE_HOME: '/proc/none' } });
+      runHere(args, { cwd: project.dir, env: { XDG_CACHE_HOME: '/proc/none' } });
     const saying = (code: number) => ({ code, stderr: expect.stringContaining('/proc/none') });
     expect(await run('crawl', 'news', '-s', 'JOBDIR=/proc/none/store')).toMatchObject(saying(4));
     expect(await run('crawl', 'news', '-o', '/proc/none/items.jsonl')).toMatchObject(saying(1));

@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { bucket, keys, startS3 } from '../../scripts/proof/item-files/s3-server.mjs';
+import { runHere } from '../helpers/cli/run-here.js';
 import { runCli } from '../helpers/cli.js';
 import { createProject } from '../helpers/project.js';
 import { startSite } from '../helpers/sites/site.js';
@@ -40,7 +41,7 @@ it('files: each item has its results, failed ones included', async () => {
     files: { 'spiders/manuals.ts': blockWith('// spiders/manuals.ts') },
   });
   const args = ['crawl', 'manuals', '-a', `start=${site.origin}/`, '--exit-when-done', '-O', 'out.jsonl'];
-  expect(await runCli(args, { cwd: project.dir })).toMatchObject({ code: 0 });
+  expect(await runHere(args, { cwd: project.dir })).toMatchObject({ code: 0 });
   const items = await project.readJsonLines<{ title: string; files: { path: string; reason?: string }[] }>(
     'out.jsonl',
   );
@@ -81,7 +82,7 @@ export default class extends Spider {
   });
   const args = ['crawl', 'shop', '-a', `start=${site.origin}/`, '--exit-when-done', '-O', 'out.jsonl'];
   const env = { ...keys, AWS_ENDPOINT_URL: server.endpoint };
-  expect(await runCli(args, { cwd: project.dir, env })).toMatchObject({ code: 0 });
+  expect(await runHere(args, { cwd: project.dir, env })).toMatchObject({ code: 0 });
   expect(await project.readJsonLines('out.jsonl')).toEqual([{ sku: 'linked', manual: 'manuals/linked.pdf' }]);
   expect([...server.objects().keys()]).toEqual(['manuals/manuals/linked.pdf']);
   await server.stop();
@@ -103,7 +104,7 @@ export default class extends Spider {
     },
   });
   const args = ['crawl', 'photos', '-a', `start=${site.origin}/`, '--exit-when-done', '-O', 'out.jsonl'];
-  expect(await runCli(args, { cwd: project.dir })).toMatchObject({ code: 0 });
+  expect(await runHere(args, { cwd: project.dir })).toMatchObject({ code: 0 });
   const [item] = await project.readJsonLines<{ images: { path: string; reason?: string }[] }>('out.jsonl');
   expect(item!.images.map(({ path, reason }) => reason ?? path.replace(/[0-9a-f]{40}/, 'HASH'))).toEqual([
     'full/HASH.png',
@@ -136,7 +137,9 @@ export default class extends Spider {
   const crawl = async (...files: string[]) => {
     jobs += 1;
     const args = ['crawl', 'shop', '-a', `start=${site.origin}/`, '--exit-when-done', '--job', `j${jobs}`];
-    const result = await runCli([...args, ...files], { cwd: project.dir });
+    // Standard output belongs to a process.
+    const run = files.includes('-:csv') ? runCli : runHere;
+    const result = await run([...args, ...files], { cwd: project.dir });
     expect(result, result.stderr).toMatchObject({ code: 0 });
     return result.stdout;
   };
@@ -197,7 +200,7 @@ export default class extends Spider {
     },
   });
   const args = ['crawl', 'shop', '-a', `start=${site.origin}/`, '--exit-when-done'];
-  expect(await runCli(args, { cwd: project.dir })).toMatchObject({ code: 0 });
+  expect(await runHere(args, { cwd: project.dir })).toMatchObject({ code: 0 });
   expect(await project.read('out/cheap.csv')).toBe('price\r\n10\r\n19\r\n');
   expect(await project.readJsonLines('out/all.jsonl')).toHaveLength(3);
   expect(existsSync(project.path('out/shop-0001.jsonl.gz'))).toBe(true);

@@ -2,7 +2,7 @@
 import { symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { runCli } from '../helpers/cli.js';
+import { runHere } from '../helpers/cli/run-here.js';
 import { createProject } from '../helpers/project.js';
 import { startSite } from '../helpers/sites/site.js';
 import { pages, root } from './pages.js';
@@ -28,7 +28,7 @@ it('items by processors, with a default value', async () => {
 it('an item that breaks its schema is reported with field, value and page', async () => {
   const { project, site } = await projectWith('prices', blockWith('item = z.object({ url'));
   expect(await crawl(project, 'prices', `${site.origin}/lamp`)).toMatchObject({ code: 0 });
-  const failed = await runCli(['failed', 'prices', 'list', '--json'], { cwd: project.dir });
+  const failed = await runHere(['failed', 'prices', 'list', '--json'], { cwd: project.dir });
   const { reason, detail } = JSON.parse(failed.stdout.trim());
   expect(reason).toBe('invalid_item');
   expect(detail).toContain(`${site.origin}/lamp`);
@@ -52,6 +52,6 @@ async function projectWith(name: string, spider: string) {
 }
 
 async function crawl(project: Awaited<ReturnType<typeof createProject>>, name: string, url: string) {
-  expect(await runCli(['seed', name, url], { cwd: project.dir })).toMatchObject({ code: 0 });
-  return runCli(['crawl', name, '--exit-when-done', '-O', 'out.jsonl'], { cwd: project.dir });
+  expect(await runHere(['seed', name, url], { cwd: project.dir })).toMatchObject({ code: 0 });
+  return runHere(['crawl', name, '--exit-when-done', '-O', 'out.jsonl'], { cwd: project.dir });
 }

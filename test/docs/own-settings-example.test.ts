@@ -1,6 +1,6 @@
 /** The example of the guide on settings of one's own crawls, with the settings it shows. */
 import { expect, it } from 'vitest';
-import { runCli } from '../helpers/cli.js';
+import { runHere } from '../helpers/cli/run-here.js';
 import { createProject } from '../helpers/project.js';
 import { startSite } from '../helpers/sites/site.js';
 import { pages } from './pages.js';
@@ -25,11 +25,11 @@ it('a crawl with a token from the environment, a list from the file and a price 
   });
   const env = { SHOP_SITE: site.origin, SHOP_TOKEN: 't0ken' };
   const args = ['crawl', 'shop', '-s', 'SHOP_MIN_PRICE=9.5', '-o', 'shop.jsonl', '--exit-when-done'];
-  expect(await runCli(args, { cwd: project.dir, env })).toMatchObject({ code: 0 });
+  expect(await runHere(args, { cwd: project.dir, env })).toMatchObject({ code: 0 });
   const items = await project.readJsonLines<{ name: string }>('shop.jsonl');
   expect(items.map(({ name }) => name).sort()).toEqual(['/books 12', '/music 12']);
   expect(tokens).toEqual(['t0ken', 't0ken']);
-  const bad = await runCli(['settings', '-s', 'SHOP_MIN_PRICE=-1'], { cwd: project.dir, env });
+  const bad = await runHere(['settings', '-s', 'SHOP_MIN_PRICE=-1'], { cwd: project.dir, env });
   expect(bad.stderr).toContain(
     blockWith('does not accept').replace('crawlnode.yaml:5:1', 'the command line').trim(),
   );

@@ -1,7 +1,7 @@
-/** A crawl on each dupefilter through the real executable, on both engines: every page once, and what each is for. */
+/** A crawl on each dupefilter on both engines: every page once, and what each is for. */
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runCommand } from '../helpers/cli/run-command.js';
+import { runHere } from '../helpers/cli/run-here.js';
 import { engines, projectOn } from '../helpers/engine-project.js';
 import { type Site, startSite } from '../helpers/sites/site.js';
 
@@ -32,7 +32,7 @@ export default class extends Spider {
   afterEach(() => site.close());
 
   const page = (n: number) => site.urls[n] as string;
-  const run = (...args: string[]) => runCommand(args, { cwd: here.project.dir });
+  const run = (...args: string[]) => runHere(args, { cwd: here.project.dir });
 
   it.each(['RFPDupeFilter', 'TimedRFPDupeFilter', 'StateDupeFilter', 'BloomDupeFilter', 'CompactDupeFilter'])(
     'a crawl with a %s fetches every page once, knows it, and leaves no key',

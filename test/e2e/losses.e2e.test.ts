@@ -1,7 +1,7 @@
 /** Work that vanishes from the store is said, and never taken for finished. */
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runCommand } from '../helpers/cli/run-command.js';
+import { runHere } from '../helpers/cli/run-here.js';
 import { startCli } from '../helpers/cli.js';
 import { projectOn } from '../helpers/engine-project.js';
 import { type Site, startSite } from '../helpers/sites/site.js';
@@ -33,7 +33,7 @@ describe('a crawl whose pending requests somebody deletes', () => {
   it('ends with exit 1 and says so, is not cleared, and neither stats, doctor nor the next run call it done', {
     timeout: 60_000,
   }, async () => {
-    const run = (...args: string[]) => runCommand(args, { cwd: here.project.dir });
+    const run = (...args: string[]) => runHere(args, { cwd: here.project.dir });
     const crawl = ['crawl', 'docs', '-a', `start=${site.url}`, '--exit-when-done'];
     const crawling = startCli(crawl, { cwd: here.project.dir });
     const pending = () => here.look((frontier) => frontier.snapshot(), 'docs');

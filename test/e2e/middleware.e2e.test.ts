@@ -1,8 +1,9 @@
-/** The examples of docs/guide/middleware.md in a project, through the executable, on both engines. */
+/** The examples of docs/guide/middleware.md in a project, on both engines; one of them through the executable. */
 import { createHmac } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { pages } from '../docs/pages.js';
+import { runHere } from '../helpers/cli/run-here.js';
 import { runCli } from '../helpers/cli.js';
 import { engines, projectOn } from '../helpers/engine-project.js';
 import { type Site, startSite } from '../helpers/sites/site.js';
@@ -42,9 +43,10 @@ it('the page has the examples that are run here', () => {
 
 describe.each(engines)('middleware on the %s engine', (engine) => {
   const here = projectOn(engine, { files: { ...examples, 'spiders/shop.ts': spider } });
-  const crawl = async (site: Site, ...more: string[]) => {
+  const crawl = (site: Site, ...more: string[]) => crawlThrough(runHere, site, ...more);
+  const crawlThrough = async (run: typeof runHere | typeof runCli, site: Site, ...more: string[]) => {
     const args = ['crawl', 'shop', '-a', `start=${site.url}`, '--exit-when-done', '-O', 'out.jsonl'];
-    const result = await runCli([...args, '-s', 'ROBOTSTXT_OBEY=false', ...more], { cwd: here.project.dir });
+    const result = await run([...args, '-s', 'ROBOTSTXT_OBEY=false', ...more], { cwd: here.project.dir });
     expect(result, result.stderr).toMatchObject({ code: 0 });
     return { ...result, items: await here.project.readJsonLines('out.jsonl') };
   };
@@ -73,10 +75,11 @@ describe.each(engines)('middleware on the %s engine', (engine) => {
   it('answers from a cache: the second crawl asks the site nothing, and counts no page', async () => {
     const site = await startSite({ pages: 5 });
     const numbers = modules({ './middlewares/cache.ts': 901 });
-    const first = await crawl(site, ...numbers);
+    // In processes of their own, as the example writes to the working folder.
+    const first = await crawlThrough(runCli, site, ...numbers);
     expect(readdirSync(here.project.path('cache'))).toHaveLength(5);
     site.clearLog();
-    const second = await crawl(site, ...numbers, '--job', 'again', '--max-pages', '1');
+    const second = await crawlThrough(runCli, site, ...numbers, '--job', 'again', '--max-pages', '1');
     expect(site.log).toEqual([]);
     const byPath = (a: Record<string, unknown>, b: Record<string, unknown>) =>
       String(a.path).localeCompare(String(b.path));
@@ -133,7 +136,7 @@ describe('a module that is no middleware', () => {
   });
   const refusal = async (name: string) => {
     const args = ['crawl', 'shop', '-a', 'start=http://127.0.0.1:9/', '--exit-when-done'];
-    const { code, stderr } = await runCli([...args, ...modules({ [name]: 450 })], { cwd: here.project.dir });
+    const { code, stderr } = await runHere([...args, ...modules({ [name]: 450 })], { cwd: here.project.dir });
     return `${code}: ${stderr}`;
   };
 

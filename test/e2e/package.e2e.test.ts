@@ -9,6 +9,7 @@ import { runCli } from '../helpers/cli.js';
 import { expectSound } from '../helpers/expect-sound.js';
 import { createProject, type Project } from '../helpers/project.js';
 import { startSite } from '../helpers/sites/site.js';
+import { tempDir } from '../helpers/temp-dir.js';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -94,9 +95,12 @@ async function strangersProject(): Promise<Project> {
   return project;
 }
 
-/** What `npm install crawlnode-x.y.z.tgz` puts there; the dependencies are this checkout's instead of downloaded. */
-async function install(project: Project): Promise<void> {
-  const packed = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', project.dir], {
+let tarball: Promise<string> | undefined;
+
+/** @returns the path of the package's tarball, which holds what users need and nothing else. */
+async function pack(): Promise<string> {
+  const { dir } = tempDir('packed');
+  const packed = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', dir], {
     cwd: root,
     maxBuffer: 16 * 1024 * 1024,
   });
@@ -107,10 +111,16 @@ async function install(project: Project): Promise<void> {
     .map((file) => file.path)
     .filter((file) => /^(src|test|bench|scripts|\.)|dev\.ts|tsconfig/.test(file));
   expect(unwanted).toEqual([]);
+  return path.join(dir, filename);
+}
+
+/** What `npm install crawlnode-x.y.z.tgz` puts there; the dependencies are this checkout's instead of downloaded. */
+async function install(project: Project): Promise<void> {
+  tarball ??= pack();
   await mkdir(project.path('node_modules', 'crawlnode'));
   await run('tar', [
     '-xzf',
-    project.path(filename),
+    await tarball,
     '-C',
     project.path('node_modules', 'crawlnode'),
     '--strip-components=1',

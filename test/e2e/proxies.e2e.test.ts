@@ -1,6 +1,6 @@
-/** Crawls through proxies by the real executable: what reaches the site, what is counted, and what of the passwords is shown. */
+/** Crawls through proxies: what reaches the site, what is counted, and what of the passwords is shown. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CliOptions, runCli } from '../helpers/cli.js';
+import { type RunHere, runHere } from '../helpers/cli/run-here.js';
 import { engines, projectOn } from '../helpers/engine-project.js';
 import { startProxy, type TestProxy } from '../helpers/sites/proxy.js';
 import { type Site, startSite } from '../helpers/sites/site.js';
@@ -36,8 +36,8 @@ describe.each(engines)('on the %s engine', (engine) => {
   afterEach(() => Promise.all([site.close(), proxy.close()]));
 
   /** No output of any command shows a password. */
-  async function run(args: string[], options: CliOptions = {}) {
-    const result = await runCli(args, { cwd: here.project.dir, ...options });
+  async function run(args: string[], options: RunHere = {}) {
+    const result = await runHere(args, { cwd: here.project.dir, ...options });
     const output = result.stdout + result.stderr;
     expect(output).not.toContain(secret);
     expect(output).not.toContain(encodeURIComponent(secret));

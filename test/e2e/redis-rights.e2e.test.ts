@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runCommand } from '../helpers/cli/run-command.js';
+import { runHere } from '../helpers/cli/run-here.js';
 import { expectSound } from '../helpers/expect-sound.js';
 import { createProject, type Project } from '../helpers/project.js';
 import { type RedisServer, startRedis } from '../helpers/redis/redis-server.js';
@@ -58,7 +58,7 @@ describe('with the documented rights alone', { timeout: 120_000 }, () => {
   });
 
   const run = async (...args: string[]) => {
-    const ended = await runCommand(args, { cwd: project.dir });
+    const ended = await runHere(args, { cwd: project.dir });
     expect(ended.code, `${args.join(' ')}\n${ended.stdout}${ended.stderr}`).toBe(0);
     return ended.stdout;
   };
@@ -95,10 +95,10 @@ describe('with the documented rights alone', { timeout: 120_000 }, () => {
 
   it('a user that may not call functions is refused at once, and doctor says which right it takes', async () => {
     await admin.call('ACL', 'SETUSER', 'crawler', '-fcall', '-function|load');
-    const { code, stderr } = await runCommand(['crawl', 'news', '--exit-when-done'], { cwd: project.dir });
+    const { code, stderr } = await runHere(['crawl', 'news', '--exit-when-done'], { cwd: project.dir });
     expect(code).toBe(4);
     expect(stderr).toContain("'fcall'");
-    const { stdout } = await runCommand(['doctor', 'news', '--json'], { cwd: project.dir });
+    const { stdout } = await runHere(['doctor', 'news', '--json'], { cwd: project.dir });
     expect(JSON.parse(stdout).findings).toContainEqual(
       expect.objectContaining({ check: 'acl', action: 'ACL SETUSER crawler +fcall +function|load' }),
     );

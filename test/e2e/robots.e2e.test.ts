@@ -1,6 +1,7 @@
 /** robots.txt with real processes: fetched once for all nodes, once more when its fetching node is killed, and told of. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { type RunningCli, runCli, startCli } from '../helpers/cli.js';
+import { runHere } from '../helpers/cli/run-here.js';
+import { type RunningCli, startCli } from '../helpers/cli.js';
 import { engines, projectOn } from '../helpers/engine-project.js';
 import { type Site, startSite } from '../helpers/sites/site.js';
 import { waitFor } from '../helpers/wait-for.js';
@@ -29,14 +30,11 @@ describe.each(engines)('robots.txt on the %s engine', (engine) => {
     await Promise.all(sites.splice(0).map((site) => site.close()));
   });
   const obeys = { ROBOTSTXT_OBEY: undefined };
-  const start = (id: string): RunningCli =>
-    startCli(
-      [
-        ...['crawl', 'walk', '-a', `start=${sites.map(({ url }) => url).join(' ')}`, '--exit-when-done'],
-        ...['--node-id', id, '-s', `USER_AGENT=${id}`],
-      ],
-      { cwd: here.project.dir, env: obeys },
-    );
+  const crawl = (id: string): string[] => [
+    ...['crawl', 'walk', '-a', `start=${sites.map(({ url }) => url).join(' ')}`, '--exit-when-done'],
+    ...['--node-id', id, '-s', `USER_AGENT=${id}`],
+  ];
+  const start = (id: string): RunningCli => startCli(crawl(id), { cwd: here.project.dir, env: obeys });
   const askedFor = ({ log }: Site): number => log.filter(({ path }) => path === '/robots.txt').length;
 
   it('is fetched once by four nodes for each of three hosts, and once more where its fetching node is killed', async () => {
@@ -71,7 +69,7 @@ describe.each(engines)('robots.txt on the %s engine', (engine) => {
     expect(results.filter(({ code }) => code === 0)).toHaveLength(3);
     for (const site of sites) expect(site.compare().missing).toEqual(['/page/7.html']);
     expect(sites.map(askedFor)).toEqual([1, 2, 1]);
-    const { stdout } = await runCli(['stats', 'walk', '--json'], { cwd: here.project.dir });
+    const { stdout } = await runHere(['stats', 'walk', '--json'], { cwd: here.project.dir });
     const { counters, done, failed } = JSON.parse(stdout);
     expect({ done, failed }).toEqual({ done: 3 * PAGES, failed: 0 });
     expect(counters).toMatchObject({
@@ -89,7 +87,7 @@ describe.each(engines)('robots.txt on the %s engine', (engine) => {
       return true;
     };
     sites.push(await startSite({ pages: PAGES, handler }));
-    const { stdout } = await start('one').wait();
+    const { stdout } = await runHere(crawl('one'), { cwd: here.project.dir, env: obeys });
     expect(stdout).toContain(`forbidden by robots.txt: 1 page, such as ${sites[0]!.origin}/page/7.html`);
     expect(stdout).toMatch(/walk: finished, 12 pages, 11 items, 0 failed/);
   });

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { RefusedError } from '../../src/errors.js';
-import type { FeedWriter } from '../../src/feed-outbox.js';
+import { type FeedWriter, newOwner } from '../../src/feed-outbox.js';
 import { type Crawl, commit, effects, request, take, takeOne } from './world.js';
 
 const writer = (owner: string, pid = process.pid): FeedWriter => ({
@@ -74,9 +74,18 @@ export function feeds(crawl: () => Crawl): void {
       const { frontier } = await settleWith(1);
       await frontier.feeds.open(writer('w'), usual);
       const other = await crawl().world.client();
-      await expect(other.feeds.open(writer('x'), usual)).rejects.toThrow(RefusedError);
+      const refused = other.feeds.open(writer('x'), usual);
+      await expect(refused).rejects.toMatchObject({ code: 'feed_held', isBrief: false });
       await frontier.feeds.release(writer('w'));
       expect(await other.feeds.open(writer('x'), usual)).toBeNull();
+    });
+
+    it('says of a writer of what a dead node left that it has the feed only briefly', async () => {
+      const { frontier } = await settleWith(1);
+      const brief = writer(newOwner({ restOnly: true }));
+      await frontier.feeds.open(brief, usual);
+      const refused = frontier.feeds.open(writer(newOwner()), usual);
+      await expect(refused).rejects.toMatchObject({ code: 'feed_held', isBrief: true });
     });
 
     it('is written in one format: another one is refused until the file is begun anew', async () => {

@@ -22,8 +22,6 @@ import { refetchesOf } from './recovery.mjs';
 const bin = fileURLToPath(new URL('../../../bin/crawlnode.js', import.meta.url));
 /** Beside the rate of the site, so that a crawl that hangs ends the scenario and not the harness. */
 const SLACK_MS = 120_000;
-/** In place of each copy of the documentation. */
-const GENERATED_PAGES = 500;
 /** The access log is read whole each time. */
 const LOOK_EVERY_MS = 100;
 
@@ -47,7 +45,8 @@ export async function beginCrawl(
 
 async function pagesOf(scale) {
   if (scale.generated) {
-    return startSteadySite({ pages: GENERATED_PAGES * scale.copies, pagesPerSecond: scale.pagesPerSecond });
+    const { generatedPages, copies, pagesPerSecond } = scale;
+    return startSteadySite({ pages: generatedPages * copies, pagesPerSecond });
   }
   const site = await startDocs(await tempDir('site'), scale);
   atCleanUp(site.stop);

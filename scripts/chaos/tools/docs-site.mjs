@@ -11,7 +11,7 @@ const root = '/usr/share/doc/python3-doc/html';
 /** python3-doc has some 530 pages, whichever Python it is of. */
 const FEWEST = 100;
 
-/** What one copy reaches, as paths below it; walked once for a process. */
+/** What one copy reaches, as a promise of paths below it; walked once for a process. */
 let reachable = null;
 
 /** @throws Error that says what to install. */
@@ -20,29 +20,33 @@ export function requireDocs() {
 }
 
 /**
+ * @param part a folder of the documentation, such as library/, of one copy; all of it unless told
  * @returns the arguments of a crawl, `urls` of all pages, and `log()`: each request as
  * { path, url, status, agent, startMs, endMs }, times of the wall clock.
  */
-export async function startDocs(dir, { copies, pagesPerSecond }) {
+export async function startDocs(dir, { copies, pagesPerSecond, part = '' }) {
   requireDocs();
-  reachable ??= await walkOnce(dir);
+  reachable ??= walkOnce(dir, part);
+  const paths = await reachable;
   const site = await startNginx(root, dir, { pagesPerSecond });
   const prefixes = Array.from({ length: copies }, (_, n) => `${site.url}copy${n}/`);
-  const starts = prefixes.map((prefix) => `${prefix}index.html`);
+  const starts = prefixes.map((prefix) => `${prefix}${part}index.html`);
   return {
-    args: [`start=${starts.join(' ')}`, `within=${site.url}copy`, 'ending=.html'].flatMap((arg) => [
-      '-a',
-      arg,
-    ]),
-    urls: prefixes.flatMap((prefix) => reachable.map((path) => prefix + path)),
+    args: [
+      `start=${starts.join(' ')}`,
+      `within=${part === '' ? `${site.url}copy` : prefixes[0] + part}`,
+      'ending=.html',
+    ].flatMap((arg) => ['-a', arg]),
+    urls: prefixes.flatMap((prefix) => paths.map((path) => prefix + path)),
     log: site.log,
     stop: site.stop,
   };
 }
 
-async function walkOnce(dir) {
+async function walkOnce(dir, part) {
   const site = await startNginx(root, dir);
-  const pages = [...(await walk(`${site.url}index.html`))].map((url) => url.slice(site.url.length));
+  const within = site.url + part;
+  const pages = [...(await walk(`${within}index.html`, within))].map((url) => url.slice(site.url.length));
   await site.stop();
   // The site of the crawl writes to the same log.
   await site.forget();

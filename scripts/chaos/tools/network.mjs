@@ -11,8 +11,12 @@ import { atCleanUp } from '../../proof/faults/stage.mjs';
 /** The address from which the nodes of a crawl connect. */
 export const CRAWL = '127.0.0.1';
 
+let networks = 0;
+
 /** @returns how to add servers, to split the network, and to heal it. */
 export function startNetwork() {
+  networks += 1;
+  const number = networks;
   let servers = 0;
   /** Addresses on one side; null while all reach all. */
   let side = null;
@@ -21,7 +25,7 @@ export function startNetwork() {
     /** @returns { inner, outer }: two addresses for a new server. */
     newHost() {
       servers += 1;
-      return { inner: `127.0.1.${servers}`, outer: `127.0.2.${servers}` };
+      return { inner: `127.${number}.1.${servers}`, outer: `127.${number}.2.${servers}` };
     },
     /** From now on the port is reached by the outer address. */
     async expose({ inner, outer }, port) {

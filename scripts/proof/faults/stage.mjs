@@ -2,6 +2,7 @@
  * What the fault cases share: a site that keeps an access log, a project, nodes as real processes of the
  * executable, a Redis of one's own, and the look at what a crawl has left behind.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -16,7 +17,9 @@ import { openOptions } from '../open-options.mjs';
 import { startRedis as startServer } from '../redis.mjs';
 
 const bin = fileURLToPath(new URL('../../../bin/crawlnode.js', import.meta.url));
-const cleanups = [];
+/** What was started and is still to be ended: of each `onOwnStage`, and of everything outside one. */
+const stages = new AsyncLocalStorage();
+const outermost = [];
 
 /** Follow every link, or those that begin and end so, and yield every page; an argument may add a fault by a path. */
 const walk = `
@@ -42,14 +45,29 @@ export default class extends Spider {
 }
 `;
 
-/** Have something done at the end. */
+/** Have something done at the end of the stage. */
 export function atCleanUp(clean) {
-  cleanups.push(clean);
+  cleanupsOfStage().push(clean);
 }
 
-/** End everything that was started, newest first. */
+/** End everything that was started on the stage, newest first. */
 export async function cleanUp() {
-  for (const clean of cleanups.splice(0).reverse()) await clean().catch(() => {});
+  for (const clean of cleanupsOfStage().splice(0).reverse()) await clean().catch(() => {});
+}
+
+/** Run a case that ends what it started when it is over, and nothing of the cases beside it. */
+export async function onOwnStage(run) {
+  return stages.run([], async () => {
+    try {
+      return await run();
+    } finally {
+      await cleanUp();
+    }
+  });
+}
+
+function cleanupsOfStage() {
+  return stages.getStore() ?? outermost;
 }
 
 /**
@@ -86,7 +104,7 @@ export async function startSite({
   server.listen(0, host);
   await once(server, 'listening');
   const origin = `http://${host}:${server.address().port}`;
-  cleanups.push(async () => {
+  atCleanUp(async () => {
     server.close();
     server.closeAllConnections();
   });
@@ -104,7 +122,7 @@ export function html(response, links = []) {
 export async function startRedis() {
   const dir = await tempDir('redis');
   const redis = await startServer(dir, ['--appendonly', 'yes', '--appendfsync', 'always']);
-  cleanups.push(async () => {
+  atCleanUp(async () => {
     redis.db.disconnect();
     redis.signal('SIGKILL');
   });
@@ -133,7 +151,7 @@ export async function startCuttingProxy(target, chance) {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  cleanups.push(async () => void server.close());
+  atCleanUp(async () => void server.close());
   return { url: `redis://127.0.0.1:${server.address().port}`, cuts: () => cuts };
 }
 
@@ -184,7 +202,7 @@ export function crawl(project, args, { wrap = [], executable = bin } = {}) {
           return { msg: line };
         }
       });
-  cleanups.push(async () => {
+  atCleanUp(async () => {
     if (!node.over()) child.kill('SIGKILL');
   });
   return node;
@@ -241,7 +259,7 @@ export async function judge(site, project, { expected = site.urls, files = true 
 }
 
 /** A condition, with a bound. `everyMs`: how often it is asked. */
-export async function until(condition, what, timeoutMs = 30_000, everyMs = 10) {
+export async function until(condition, what, timeoutMs = 60_000, everyMs = 10) {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const answer = await condition();
@@ -253,6 +271,6 @@ export async function until(condition, what, timeoutMs = 30_000, everyMs = 10) {
 
 export async function tempDir(name) {
   const dir = await mkdtemp(path.join(tmpdir(), `crawlnode-faults-${name}-`));
-  cleanups.push(() => rm(dir, { recursive: true, force: true }));
+  atCleanUp(() => rm(dir, { recursive: true, force: true }));
   return dir;
 }

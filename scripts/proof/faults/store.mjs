@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import {
   crawl,
   endOf,
+  html,
   judge,
   look,
   newProject,
@@ -12,6 +13,9 @@ import {
   until,
   written,
 } from './stage.mjs';
+
+/** For how long a node waits for a store that cannot grow, before it is killed. */
+const STANDS_STILL_MS = 5_000;
 
 export const store = {
   'R10 redis-server stands still for 5 s': () => pauseRedis(),
@@ -129,13 +133,24 @@ async function flush(args, { idle = false } = {}) {
 }
 
 async function twoWriters(onRedis) {
-  const site = await startSite({ pages: 100, delayMs: () => 500 });
+  // The first writes until the second has ended: the last page is answered then.
+  const last = '/p99';
+  let answerLast;
+  const secondEnded = new Promise((resolve) => {
+    answerLast = resolve;
+  });
+  const answer = (path, response) => {
+    if (path === last) void secondEnded.then(() => html(response));
+    return path === last;
+  };
+  const site = await startSite({ pages: 100, answer });
   const project = await newProject(onRedis ? await startRedis() : null);
   const args = ['-a', `start=${site.url}`, '--exit-when-done', '-o', 'items.jsonl'];
   const first = crawl(project, args);
   await until(() => site.log.length > 5, 'some pages');
   const second = crawl(project, args);
   const { code } = await endOf(second);
+  answerLast();
   const { code: firstCode } = await endOf(first);
   const { problems } = await judge(site, project);
   if (code !== 3) problems.push(`the second ended with ${code}: ${second.said}`);
@@ -155,8 +170,13 @@ async function fullDisk(onRedis, args) {
   });
   const all = ['-a', `start=${site.url}`, '--exit-when-done', '-o', 'items.jsonl', ...args];
   const limit = onRedis ? 2_000 : 400_000;
-  const wrap = onRedis ? ['prlimit', `--fsize=${limit}`] : ['prlimit', `--fsize=${limit}`];
-  const node = crawl(project, all, { wrap });
+  const node = crawl(project, all, { wrap: ['prlimit', `--fsize=${limit}`] });
+  if (!onRedis) {
+    // The store cannot grow either, and its node would wait for that for ever.
+    await until(() => node.over() || node.said.includes('waiting for it'), 'the store to be full');
+    await sleep(STANDS_STILL_MS);
+    node.signal('SIGKILL');
+  }
   const { code, signal } = await endOf(node);
   const during = await look(project);
   const waiting = during.outbox.reduce((sum, feed) => sum + feed.waiting, 0);

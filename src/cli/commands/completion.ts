@@ -1,18 +1,20 @@
 /** `crawlnode completion SHELL`: a script for the user's shell, made from the declarations of all commands. */
 import { Argument, type Command } from 'commander';
 import type { CliCommand } from '../command.js';
-import { bashScript } from '../completion/bash.js';
-import { type CommandTable, commandTree } from '../completion/command-tree.js';
-import { fishScript } from '../completion/fish.js';
-import { zshScript } from '../completion/zsh.js';
+import type { CommandTable } from '../completion/command-tree.js';
 import { print } from '../context.js';
 import { createProgram } from '../program.js';
 
-const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
+const scripts = {
+  bash: async () => (await import('../completion/bash.js')).bashScript,
+  zsh: async () => (await import('../completion/zsh.js')).zshScript,
+  fish: async () => (await import('../completion/fish.js')).fishScript,
+} as const;
 
 const help = `
-Prints a script that completes commands, options and their values with the Tab key. The names of spiders are those of the
-files in spiders/ of the working folder. Write the script again after an update of crawlnode.
+Prints a script that completes commands, options and their values, settings and the names of spiders with the Tab key.
+Write the script again after an update of crawlnode. "spiders" prints the names of the project's spiders, which the script
+asks for: they are read from the text of the modules, and no code of the project runs.
 
 Put one of these lines into the settings of your shell:
   bash, in ~/.bashrc:   source <(crawlnode completion bash)
@@ -29,13 +31,22 @@ export function completionOf(commands: CommandTable): CliCommand {
     define: (command: Command) =>
       void command
         .addArgument(
-          new Argument('<shell>', 'the shell that the script is for').choices(Object.keys(scripts)),
+          new Argument('<shell>', 'the shell that the script is for').choices([
+            ...Object.keys(scripts),
+            'spiders',
+          ]),
         )
         .addHelpText('after', help),
     run: async (context, [shell = '']) => {
+      if (shell === 'spiders') {
+        const { projectSpiders } = await import('../completion/project-spiders.js');
+        for (const name of await projectSpiders(context)) print(context, name);
+        return 0;
+      }
       const program = createProgram(context, () => {});
-      const script = scripts[shell as keyof typeof scripts](await commandTree(program, commands));
-      print(context, script.trimEnd());
+      const { commandTree } = await import('../completion/command-tree.js');
+      const scriptOf = await scripts[shell as keyof typeof scripts]();
+      print(context, scriptOf(await commandTree(program, commands)).trimEnd());
       return 0;
     },
   };

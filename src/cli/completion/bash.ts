@@ -1,6 +1,6 @@
 /**
- * The completion script for bash 3.2 and later. It starts no process: names of commands and options are in the script, and
- * the names of spiders are those of the files in `spiders/`.
+ * The completion script for bash 3.2 and later. The names of commands and options are in the script. Only for the names of
+ * spiders it starts crawlnode, which loads no spider then.
  */
 import type { CommandTree, TreeOption, Value } from './command-tree.js';
 
@@ -12,17 +12,17 @@ export function bashScript({ globals, commands, settings }: CommandTree): string
   ];
   return `# Completion of crawlnode for bash, written by "crawlnode completion bash".
 
-# Only plain names: the shell would expand others.
-_crawlnode_spiders() {
-  local file
-  for file in spiders/*.ts spiders/*.js spiders/*.mjs; do
-    file=\${file##*/}
-    file=\${file%.*}
-    [[ $file =~ ^[A-Za-z0-9._-]+$ ]] && printf '%s\\n' "$file"
-  done
-}
+_crawlnode_settings='${settings.map(({ name }) => `${name}=`).join(' ')}'
 
-_crawlnode_settings='${settings.map((name) => `${name}=`).join(' ')}'
+# Prints the values of a setting that has a few.
+_crawlnode_values_of_setting() {
+  case $1 in
+${settings
+  .filter(({ values }) => values.length > 0)
+  .map(({ name, values }) => `    ${name}) echo ${quoted(values.join(' '))} ;;`)
+  .join('\n')}
+  esac
+}
 
 # Sets "kind" to what the value of an option is. Fails for an option without one.
 _crawlnode_value_of() {
@@ -45,7 +45,16 @@ _crawlnode() {
     esac
   done
   kind=''
-  if ! _crawlnode_value_of "$command" "$previous"; then
+  # NAME=VALUE is three words here, and a cursor behind "=" is on that word.
+  local name='' before=''
+  if [[ $cur == '=' ]]; then
+    name=$previous before=\${COMP_WORDS[COMP_CWORD-2]} cur=''
+  elif [[ $previous == '=' ]]; then
+    name=\${COMP_WORDS[COMP_CWORD-2]} before=\${COMP_WORDS[COMP_CWORD-3]}
+  fi
+  if [[ -n $name ]]; then
+    if [[ $before == -s || $before == --set ]]; then words=$(_crawlnode_values_of_setting "$name"); fi
+  elif ! _crawlnode_value_of "$command" "$previous"; then
     if [[ $cur == -* ]]; then
       case $command in
 ${commands.map(({ name, options }) => `        ${name}) words='${flagsOf(options)}' ;;`).join('\n')}
@@ -61,7 +70,7 @@ ${commands.flatMap(({ name, args }) => args.map((value, at) => `        '${name}
   fi
   # With no words, bash completes file names.
   case $kind in
-    spider) words=$(_crawlnode_spiders) ;;
+    spider) words=$(crawlnode completion spiders 2>/dev/null) ;;
     setting) words=$_crawlnode_settings; compopt -o nospace 2>/dev/null ;;
     words:*) words=\${kind#words:} ;;
   esac

@@ -1,6 +1,9 @@
 /** The command line as plain data, read from the declarations of all commands: what completion scripts are made of. */
 import { Command, type Option } from 'commander';
-import { settingNames } from '../../settings/schema.js';
+import { failedReasons } from '../../crawler/requests/failed-reasons.js';
+import { allParts } from '../../frontier/frontier.js';
+import { definitionOf, settingNames } from '../../settings/schema.js';
+import { logLevels } from '../../settings/sections/project.js';
 import type { CliCommand } from '../command.js';
 
 /** What can be typed at a place: one of some words, or a file, a folder, a spider; `any` is not completed. */
@@ -27,7 +30,13 @@ export interface CommandTree {
   readonly globals: readonly TreeOption[];
   readonly commands: readonly TreeCommand[];
   /** For `-s NAME=VALUE`. */
-  readonly settings: readonly string[];
+  readonly settings: readonly TreeSetting[];
+}
+
+export interface TreeSetting {
+  readonly name: string;
+  /** Empty for a setting that is not one of a few values. */
+  readonly values: readonly string[];
 }
 
 /** The table of `commands.ts`. */
@@ -49,8 +58,13 @@ export async function commandTree(program: Command, table: CommandTable): Promis
     });
   }
   const help = { flags: ['-h', '--help'], text: 'show the help', value: null };
-  return { globals: [...program.options.map(optionOf), help], commands, settings: settingNames };
+  return { globals: [...program.options.map(optionOf), help], commands, settings };
 }
+
+const settings: readonly TreeSetting[] = settingNames.map((name) => ({
+  name,
+  values: definitionOf(name)!.offered,
+}));
 
 function optionOf(option: Option): TreeOption {
   const { short, long, description, flags, argChoices } = option;
@@ -62,9 +76,19 @@ function optionOf(option: Option): TreeOption {
   };
 }
 
+/** Arguments and values whose words commander does not know, as they may be lists or in other spellings too. */
+const wordsOf: Readonly<Record<string, readonly string[]>> = {
+  level: logLevels,
+  parts: allParts,
+  reasons: failedReasons,
+  format: ['csv', 'jsonl'],
+  method: ['GET', 'POST', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+};
+
 /** @param placeholder the name of an argument or of the value of an option */
 function valueKind(placeholder: string, choices: readonly string[] | undefined): Value {
   if (choices !== undefined) return choices;
+  if (Object.hasOwn(wordsOf, placeholder)) return wordsOf[placeholder]!;
   if (placeholder === 'spider') return 'spider';
   if (placeholder === 'NAME=VALUE') return 'setting';
   if (placeholder === 'dir') return 'folder';

@@ -1,4 +1,4 @@
-/** The completion script for fish. It starts no process, as that of bash. */
+/** The completion script for fish. For the names of spiders it starts crawlnode, as that of bash. */
 import type { CommandTree, TreeOption, Value } from './command-tree.js';
 
 export function fishScript({ globals, commands, settings }: CommandTree): string {
@@ -6,13 +6,21 @@ export function fishScript({ globals, commands, settings }: CommandTree): string
   return `# Completion of crawlnode for fish, written by "crawlnode completion fish".
 
 function __crawlnode_spiders
-    for file in spiders/*.ts spiders/*.js spiders/*.mjs
-        string replace -r '^.*/(.*)\\.[a-z]+$' '$1' -- $file
-    end
+    crawlnode completion spiders 2>/dev/null
 end
 
 function __crawlnode_settings
-    printf '%s\\n' ${settings.map((name) => `${name}=`).join(' ')}
+    switch (commandline -ct)
+${settings
+  .filter(({ values }) => values.length > 0)
+  .map(
+    ({ name, values }) =>
+      `        case '${name}=*'\n            printf '%s\\n' ${values.map((value) => `${name}=${value}`).join(' ')}`,
+  )
+  .join('\n')}
+        case '*'
+            printf '%s\\n' ${settings.map(({ name }) => `${name}=`).join(' ')}
+    end
 end
 
 complete -c crawlnode -f

@@ -1,4 +1,4 @@
-/** The completion script for zsh. It starts no process, as that of bash. */
+/** The completion script for zsh. For the names of spiders it starts crawlnode, as that of bash. */
 import type { CommandTree, TreeOption, Value } from './command-tree.js';
 
 export function zshScript({ globals, commands, settings }: CommandTree): string {
@@ -7,12 +7,21 @@ export function zshScript({ globals, commands, settings }: CommandTree): string 
 
 _crawlnode_spiders() {
   local -a names
-  names=(spiders/*.(ts|js|mjs)(N:t:r))
+  names=(\${(f)"$(crawlnode completion spiders 2>/dev/null)"})
   compadd -a names
 }
 
 _crawlnode_settings() {
-  compadd -S '' -- ${settings.map((name) => `${name}=`).join(' ')}
+  if compset -P 1 '*='; then
+    case \${IPREFIX##*[[:space:]]} in
+${settings
+  .filter(({ values }) => values.length > 0)
+  .map(({ name, values }) => `      ${name}=) compadd -- ${values.join(' ')} ;;`)
+  .join('\n')}
+    esac
+  else
+    compadd -S '' -- ${settings.map(({ name }) => `${name}=`).join(' ')}
+  fi
 }
 
 _crawlnode() {

@@ -157,6 +157,7 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
     targets,
     records,
     writeOrphans: true,
+    drain,
     force,
     graceLeftMs,
     log,

@@ -1,8 +1,7 @@
 /** The item pipelines of a node that have `committed`: called while the node works, and to their end when it leaves. */
-import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 import { SettingsError } from '../../errors.js';
-import { isPipelineOutbox, pipelineOutboxId } from '../../feed-outbox.js';
+import { isPipelineOutbox, newOwner, pipelineOutboxId } from '../../feed-outbox.js';
 import { howMany } from '../../format-amounts.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
@@ -41,7 +40,7 @@ export function committedPipelines(options: CommittedOptions): CommittedPipeline
   const { pipelines, frontier, staleMs, maxWaiting, log } = options;
   const self = { host: os.hostname(), pid: process.pid };
   const callers = pipelines.withCommitted.map(({ name, modulePath, batches }) => {
-    const writer = { feed: pipelineOutboxId(modulePath), ...self, path: name, owner: randomUUID() };
+    const writer = { feed: pipelineOutboxId(modulePath), ...self, path: name, owner: newOwner() };
     return new CommittedCaller({
       ...{ outboxes: frontier.feeds, writer, pipeline: batches!, staleMs, maxWaiting, log },
     });

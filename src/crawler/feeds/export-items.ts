@@ -7,10 +7,9 @@
  *
  * The first arrow is one step of the store, the second is what `-o` of a crawl does. Both resume where they stood.
  */
-import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 import { UsageError } from '../../errors.js';
-import type { FeedWriter } from '../../feed-outbox.js';
+import { type FeedWriter, newOwner } from '../../feed-outbox.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { silentLogger } from '../../log.js';
 import type { FeedRecords } from '../../pipelines/feeds/feed-records.js';
@@ -52,7 +51,7 @@ export interface Exported {
 export async function exportItems(options: ExportOptions): Promise<Exported> {
   const { frontier, target, records, staleMs } = options;
   const { id: feed, path, format, overwrite, ...layout } = target;
-  const writer = { feed, host: os.hostname(), path, pid: process.pid, owner: randomUUID(), format };
+  const writer = { feed, host: os.hostname(), path, pid: process.pid, owner: newOwner(), format };
   if (target.isStdout)
     throw new UsageError('-o -: export writes a file; to look at items use "items SPIDER list"');
   const accepts = await loadItemFilter(target.itemFilter);

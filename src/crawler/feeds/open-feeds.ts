@@ -1,16 +1,16 @@
 /** The files of a crawl while it runs: one writer each, which alone drains its outbox. */
-import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../../errors.js';
-import { isPipelineOutbox } from '../../feed-outbox.js';
+import { isPipelineOutbox, newOwner } from '../../feed-outbox.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import type { FeedRecords } from '../../pipelines/feeds/feed-records.js';
 import { type FeedFile, openFeedWriter } from '../../pipelines/feeds/feed-writer.js';
 import type { FeedTarget } from './feed-targets.js';
 import { loadItemFilter } from './item-filter.js';
+import { openWhenFree } from './open-when-free.js';
 
 /** The feeds of a crawl while it runs. */
 export interface OpenFeeds {
@@ -33,12 +33,14 @@ export interface FeedsOptions {
   readonly records: FeedRecords;
   /** For `-o -`; items cannot go there where it is absent. */
   readonly stdout?: Writable | undefined;
+  /** Aborted to wait for no file any longer that another process has. */
+  readonly drain: AbortSignal;
   readonly log: Logger;
 }
 
 const LOOK_MS = 1_000;
 
-/** @throws RefusedError when another writer holds a file; CrawlnodeError when it cannot be written. */
+/** @throws FeedHeldError when another writer holds a file; CrawlnodeError when it cannot be written. */
 export async function openFeeds(targets: readonly FeedTarget[], options: FeedsOptions): Promise<OpenFeeds> {
   const files = await openFiles(targets, options);
   const stop = new AbortController();
@@ -81,21 +83,21 @@ async function within(work: Promise<unknown>, ms: number): Promise<boolean> {
 /** All of them or none. */
 async function openFiles(
   targets: readonly FeedTarget[],
-  { frontier, staleMs, records, stdout, log }: FeedsOptions,
+  { frontier, staleMs, records, stdout, drain, log }: FeedsOptions,
 ): Promise<FeedFile[]> {
   const files: FeedFile[] = [];
   try {
     for (const { id, path: file, isStdout = false, ...how } of targets) {
       if (isStdout && stdout === undefined) throw new UsageError('items cannot go to standard output here');
       const accepts = await loadItemFilter(how.itemFilter);
-      const self = { host: os.hostname(), pid: process.pid, owner: randomUUID() };
+      const self = { host: os.hostname(), pid: process.pid, owner: newOwner() };
       const writer = { feed: id, ...self, path: file, format: how.format };
-      files.push(
-        await openFeedWriter({
+      const open = () =>
+        openFeedWriter({
           ...{ feeds: frontier.feeds, writer, path: file, ...how, staleMs, records, log, accepts },
           stdout: isStdout ? stdout : undefined,
-        }),
-      );
+        });
+      files.push(await openWhenFree(open, { file, drain, log }));
     }
     return files;
   } catch (error) {

@@ -4,11 +4,10 @@
  * a live writer is left alone. Only files that this user's records or FEEDS name are written: the store says which
  * items wait, and not where they go.
  */
-import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import os from 'node:os';
 import { CrawlnodeError, RefusedError } from '../../errors.js';
-import { feedId } from '../../feed-outbox.js';
+import { feedId, newOwner } from '../../feed-outbox.js';
 import type { Frontier, OutboxSnapshot } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import type { FeedRecords } from '../../pipelines/feeds/feed-records.js';
@@ -89,7 +88,7 @@ export async function writeOrphanedFeed(
     const what = `${path} leads to another file than when it was written: have it lead to that one again`;
     throw new CrawlnodeError('feed_elsewhere', what);
   }
-  const writer = { feed, host, path, pid: process.pid, owner: randomUUID(), format };
+  const writer = { feed, host, path, pid: process.pid, owner: newOwner({ restOnly: true }), format };
   const writing = await openFeedWriter({
     ...{ feeds: frontier.feeds, writer, path, format, staleMs, records, log },
     ...{ escapeFormulas, fields, indent, storeEmpty, batchItems, itemFilter },

@@ -18,6 +18,8 @@ export interface FeedsPlan {
   readonly stdout?: Writable | undefined;
   /** Also write what nodes that died on this machine had committed for files of their own. */
   readonly writeOrphans: boolean;
+  /** Aborted to leave: a file that another process has is waited for no longer. */
+  readonly drain: AbortSignal;
   /** Aborted to leave at once: what is not written then waits in the frontier. */
   readonly force: AbortSignal;
   /** What is left of a grace time of so many ms, once the crawl was told to leave. */
@@ -34,7 +36,7 @@ export interface WithFeeds<T> {
 
 /**
  * Open the files, crawl, write what is left.
- * @throws RefusedError when another writer holds a file; CrawlnodeError when one cannot be written; what the crawl throws
+ * @throws FeedHeldError when another writer holds a file; CrawlnodeError when one cannot be written; what the crawl throws
  */
 export async function withFeeds<T>(
   plan: FeedsPlan,
@@ -77,7 +79,15 @@ async function writeOrphans(plan: FeedsPlan): Promise<void> {
   await writeOrphanedFeeds(outbox, { ...optionsOf(plan), settings: plan.settings });
 }
 
-function optionsOf({ frontier, settings, records = noRecords, stdout, log }: FeedsPlan): FeedsOptions {
+function optionsOf({ frontier, settings, records = noRecords, stdout, drain, log }: FeedsPlan): FeedsOptions {
   const { NODE_TIMEOUT, FEED_OUTBOX_LIMIT } = settings;
-  return { frontier, staleMs: NODE_TIMEOUT * 1000, maxWaiting: FEED_OUTBOX_LIMIT, records, stdout, log };
+  return {
+    frontier,
+    staleMs: NODE_TIMEOUT * 1000,
+    maxWaiting: FEED_OUTBOX_LIMIT,
+    records,
+    stdout,
+    drain,
+    log,
+  };
 }

@@ -1,4 +1,5 @@
 /** Load the module that gives requests their identity and order (REQUEST_MODULE). */
+import { types } from 'node:util';
 import { messageOf, SettingsError } from '../../errors.js';
 import { LoadedRequestModule, type RequestModule } from '../../http/message/request-module.js';
 import { nearest } from '../../settings/nearest.js';
@@ -59,6 +60,11 @@ async function exportOf(
 function problemOf(module: unknown): string | null {
   const problem = problemOfMethods(module, { kind: 'request module', names: ['fingerprint', 'priority'] });
   if (problem !== null) return problem;
+  const isAsync = (name: string) => types.isAsyncFunction((module as Record<string, unknown>)[name]);
+  const async = ['fingerprint', 'priority'].find(isAsync);
+  if (async !== undefined) {
+    return `has ${async}, which is async, but its value is needed at once: make it a method without await`;
+  }
   const members = Object.keys(module as object);
   for (const name of ['fingerprint', 'priority'].filter((each) => !(each in (module as object)))) {
     const [misspelt] = nearest(name, members, 1, 2);

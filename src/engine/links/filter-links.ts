@@ -89,8 +89,11 @@ export function inRun(rules: LinkRules, run: string): LinkRules {
 function ownFingerprint(spider: { fingerprint?(request: Request): string }, request: Request): string {
   const fingerprint: unknown = spider.fingerprint?.(request);
   if (typeof fingerprint === 'string' && /^[0-9a-f]{40}$/.test(fingerprint)) return fingerprint;
+  // Nobody waits for it, so its failure must not end the process.
+  if (fingerprint instanceof Promise) fingerprint.catch(() => {});
+  const given = fingerprint instanceof Promise ? 'a promise' : JSON.stringify(fingerprint);
   throw new InvalidRequestError(
-    `fingerprint() of the spider gave ${JSON.stringify(fingerprint)} for ${request.url}; it must give 40 hex digits in lower case`,
+    `fingerprint() of the spider gave ${given} for ${request.url}; it must give 40 hex digits in lower case`,
   );
 }
 

@@ -222,7 +222,8 @@ export class Incarnation {
     const { deps, alarm, outage } = this.#node;
     const { frontier, spider, log, options } = deps;
     const { queueLimit } = options.tunables;
-    const parts = { frontier, spider, rules: this.rules, outage, alarm, log, queueLimit };
+    const silenceMs = options.callbackTimeoutMs;
+    const parts = { frontier, spider, rules: this.rules, outage, alarm, log, queueLimit, silenceMs };
     void runStart({ ...parts, stop: this.halt }).catch((error: unknown) => this.fail(error));
   }
 

@@ -32,10 +32,13 @@ export class Hooks {
     return this.#failure;
   }
 
-  /** @returns false when it was left behind. @throws CrawlnodeError that names it when it throws. */
-  async open(name: string, hook: () => unknown): Promise<boolean> {
+  /**
+   * @param part what of the hook runs at present, for the message of a wait
+   * @returns false when it was left behind. @throws CrawlnodeError that names it when it throws.
+   */
+  async open(name: string, hook: () => unknown, part?: () => string | null): Promise<boolean> {
     try {
-      return await this.#wait(name, hook);
+      return await this.#wait(name, hook, part);
     } catch (error) {
       throw failed(name, error);
     }
@@ -51,7 +54,7 @@ export class Hooks {
     }
   }
 
-  async #wait(name: string, hook: () => unknown): Promise<boolean> {
+  async #wait(name: string, hook: () => unknown, part?: () => string | null): Promise<boolean> {
     const { log } = this.#deps;
     const over = new AbortController();
     const ended = (async () => {
@@ -61,10 +64,11 @@ export class Hooks {
     // Nobody waits any more for what fails after it was left behind.
     ended.catch(() => {});
     // The timer also keeps a process alive that has nothing else to do, so that it waits for the hook or for a signal.
-    const word = setInterval(
-      () => log.warn({}, `still waiting for ${name}; Ctrl-C or SIGTERM ends the wait`),
-      SAY_AFTER_MS,
-    );
+    const word = setInterval(() => {
+      const running = part?.() ?? null;
+      const which = running === null ? '' : ` (${running})`;
+      log.warn({}, `still waiting for ${name}${which}; Ctrl-C or SIGTERM ends the wait`);
+    }, SAY_AFTER_MS);
     try {
       const isDone = await Promise.race([ended, this.#outOfTime(over.signal)]);
       if (!isDone)

@@ -26,6 +26,7 @@ import type { LinkRules } from '../links/filter-links.js';
 import type { Outage } from '../node/outage.js';
 import type { Alarm } from '../node/wake-up.js';
 import { seedRequest } from './seed-requests.js';
+import { StartSilence } from './start-silence.js';
 
 /** Requests pushed at a time. */
 const CHUNK = 500;
@@ -46,6 +47,8 @@ export interface StartDeps {
   readonly log: Logger;
   /** SCHEDULER_QUEUE_LIMIT; 0 for none. */
   readonly queueLimit: number;
+  /** A `start()` that gives nothing for this long is warned of. */
+  readonly silenceMs: number;
   /** Aborted when this incarnation ends, or is to stop. */
   readonly stop: AbortSignal;
 }
@@ -73,11 +76,16 @@ async function readAll(deps: StartDeps): Promise<void> {
   const { frontier, log, outage, spider, stop } = deps;
   const reader = new StartReader(spider);
   const pusher = new StartPusher(deps);
+  const silence = new StartSilence({ log, spider: spider.name, afterMs: deps.silenceMs, stop });
   try {
+    silence.begin();
     while (!stop.aborted) {
       const chunk = await reader.nextChunk();
       if (stop.aborted) return;
+      // While its requests wait for a place in the queue, nothing more is asked of it.
+      if (chunk.values.length > 0) silence.end();
       await pusher.push(chunk.values, chunk.isLast);
+      if (chunk.values.length > 0) silence.begin();
       if (chunk.failure !== undefined) throw chunk.failure.error;
       if (chunk.isLast) {
         log.info({ requests: pusher.count }, 'start() has returned, and all of its requests are pushed');
@@ -100,6 +108,7 @@ async function readAll(deps: StartDeps): Promise<void> {
       { cause: error },
     );
   } finally {
+    silence.end();
     reader.end();
   }
 }

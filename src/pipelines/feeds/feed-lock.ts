@@ -8,7 +8,7 @@ import path from 'node:path';
 import { readPrivateFile, writePrivateFile } from '../../disk/private-file.js';
 import { privateFolder } from '../../disk/private-folder.js';
 import { type Connection, connect } from '../../disk/sqlite.js';
-import { messageOf, RefusedError } from '../../errors.js';
+import { FeedHeldError, messageOf } from '../../errors.js';
 
 /** What identifies a file: `stat` with bigint. */
 export interface FileIdentity {
@@ -17,9 +17,12 @@ export interface FileIdentity {
 }
 
 /** Who holds a lock, for the message to the next one. */
-interface Holder {
+export interface Holder {
   readonly pid: number;
+  /** Names the crawl that writes the file. */
   readonly crawl: string;
+  /** It only writes what a dead node left. */
+  readonly restOnly: boolean;
 }
 
 /** SQLite's result code for a lock that somebody else holds (https://sqlite.org/rescode.html#busy). */
@@ -34,15 +37,15 @@ export interface FeedLock {
  * Lock a file of items for this process.
  * @param folder of the locks, this user's own
  * @param file its path, for the message
- * @param crawl names the crawl that writes it
+ * @param self what the next one is told
  * @returns null where locks cannot be held: the folder is not safe, or its file system cannot lock
- * @throws RefusedError `feed_held` while another writer holds it
+ * @throws FeedHeldError while another writer holds it
  */
 export function lockFeed(
   folder: string,
   { dev, ino }: FileIdentity,
   file: string,
-  crawl: string,
+  self: Omit<Holder, 'pid'>,
 ): FeedLock | null {
   const safe = privateFolder(folder);
   if (safe === null) return null;
@@ -54,7 +57,7 @@ export function lockFeed(
     closeSync(openSync(`${base}.lock`, 'a', 0o600));
     connection = connect(`${base}.lock`);
     connection.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-    writePrivateFile(holderFile, JSON.stringify({ pid: process.pid, crawl } satisfies Holder));
+    writePrivateFile(holderFile, JSON.stringify({ pid: process.pid, ...self } satisfies Holder));
   } catch (error) {
     connection?.close();
     if (isBusy(error)) throw heldBy(file, holderOf(holderFile));
@@ -84,10 +87,10 @@ function holderOf(holderFile: string): Holder | null {
   }
 }
 
-function heldBy(file: string, holder: Holder | null): RefusedError {
-  const who = holder === null ? 'another process' : `process ${holder.pid} (${holder.crawl})`;
-  return new RefusedError(
-    `${file} is being written by ${who}: give this crawl another file, or stop the other writer`,
-    { code: 'feed_held' },
+function heldBy(file: string, known: Holder | null): FeedHeldError {
+  const holder = known === null ? 'another process' : `process ${known.pid} (${known.crawl})`;
+  return new FeedHeldError(
+    `${file} is being written by ${holder}: give this crawl another file, or stop the other writer`,
+    { holder, isBrief: known?.restOnly ?? null },
   );
 }

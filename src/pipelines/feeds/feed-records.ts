@@ -75,12 +75,13 @@ export class FeedRecords {
   /**
    * Lock a file for this process, against other crawls of this user too.
    * @param file its path, for the message
+   * @param restOnly the writer only writes what a dead node left
    * @returns null where no lock can be held
-   * @throws RefusedError `feed_held` while another writer holds it
+   * @throws FeedHeldError while another writer holds it
    */
-  lock(identity: FileIdentity, file: string): FeedLock | null {
+  lock(identity: FileIdentity, file: string, restOnly: boolean): FeedLock | null {
     if (this.#folder === null) return null;
-    return lockFeed(path.join(this.#folder, LOCKS), identity, file, this.#crawl);
+    return lockFeed(path.join(this.#folder, LOCKS), identity, file, { crawl: this.#crawl, restOnly });
   }
 
   /** Remove records that are long out of use. The lock of a file that nobody writes is remade when it is needed. */

@@ -12,12 +12,12 @@
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CrawlnodeError, FrontierUnavailableError, messageOf } from '../../errors.js';
-import type { FeedCheckpoint, FeedWriter, Outbox } from '../../feed-outbox.js';
+import { type FeedCheckpoint, type FeedWriter, isRestOwner, type Outbox } from '../../feed-outbox.js';
 import { BatchedContent, type Batching } from './batched-content.js';
 import { type ContentOptions, FeedContent } from './feed-content.js';
 import { StdoutContent } from './stdout-content.js';
 
-export interface FeedOptions extends Omit<ContentOptions, 'feed'> {
+export interface FeedOptions extends Omit<ContentOptions, 'feed' | 'restOnly'> {
   readonly feeds: Outbox;
   readonly writer: FeedWriter;
   /** With `overwrite`: begin anew even a file that the job has written to, unless there is more to write to it. */
@@ -44,7 +44,7 @@ const MAX_BACKOFF_MS = 5_000;
 /**
  * Become the one writer of a feed file and bring the file to its last checkpoint.
  * @throws CrawlnodeError `feed_unwritable`, or `feed_changed` when the file is not as this job has left it;
- *   UsageError when the format cannot be appended to this file; RefusedError when another process writes it.
+ *   UsageError when the format cannot be appended to this file; FeedHeldError when another process writes it.
  */
 export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
   const { feeds, writer, path, staleMs, log } = options;
@@ -67,6 +67,12 @@ export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
       log.warn({ file: path, itemsBefore: known.sequence }, message);
       return new FeedFile(options, content, begun);
     }
+    if (known.sequence === 0 && known.lengthBytes > 0 && (await content.isEmpty())) {
+      // Nothing of this job was in it: somebody has put what others wrote out of the way.
+      const begun = await content.begin();
+      await feeds.checkpoint(writer, begun, 0);
+      return new FeedFile(options, content, begun);
+    }
     const reached = await content.goTo(known, (sequence) => feeds.read(writer.feed, sequence, BATCH));
     if (options.overwrite) {
       log.info(
@@ -84,7 +90,7 @@ export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
 async function openContent({ writer, stdout, accepts = null, ...options }: FeedOptions): Promise<Content> {
   if (stdout !== undefined) return new StdoutContent({ ...options, stdout, accepts });
   const { batchItems = 0, path: template } = options;
-  const content = { ...options, feed: writer.feed };
+  const content = { ...options, feed: writer.feed, restOnly: isRestOwner(writer.owner) };
   if (batchItems === 0 && accepts === null) return FeedContent.open(content);
   return new BatchedContent({ ...content, template }, { batchItems, accepts });
 }

@@ -93,6 +93,7 @@ function definitionFor(name: string, type: FieldType, where: string): OwnDefinit
     unit: typeof meta.unit === 'string' ? meta.unit : '',
     text: type.description ?? '',
     expects: `what ${where} declares`,
+    offered: [],
     fromText: (text) => valueOfText(type, text),
     secret: typeof meta.secret === 'boolean' ? meta.secret : secretName.test(name),
     ignored: null,

@@ -72,7 +72,7 @@ export const itemSettings = {
     min: 0.1,
     max: 2_000_000,
     unit: 'seconds',
-    text: 'An asynchronous callback or errback that has not finished after this time fails its page as callback_timeout, a processItem fails it as pipeline_error, and a method of a middleware as middleware_error. For code that blocks the process see MAIN_LOOP_TIMEOUT.',
+    text: 'An asynchronous callback or errback that has not finished after this time fails its page as callback_timeout, a processItem fails it as pipeline_error, and a method of a middleware as middleware_error. A start() that gives nothing for this long is not given up: a warning says so. For code that blocks the process see MAIN_LOOP_TIMEOUT.',
   }),
   MAX_ITEMS_PER_PAGE: integer({
     default: 10_000,

@@ -8,6 +8,8 @@ import { isSchema } from '../own/own-value.js';
 export const namePattern = /^[A-Za-z0-9._-]{1,64}$/;
 
 const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+/** Scrapy's names of the log levels, the lowest first. */
+export const logLevels = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] as const;
 const scrapyLevels: Record<string, string> = { critical: 'fatal', warning: 'warn' };
 
 export const projectSettings = {
@@ -75,6 +77,7 @@ export const projectSettings = {
   }),
   LOG_LEVEL: choice({
     of: levels,
+    offered: logLevels,
     default: 'info',
     expects: 'DEBUG, INFO, WARNING, ERROR or CRITICAL (or trace, debug, info, warn, error, fatal, silent)',
     normalize: (level) => scrapyLevels[level.toLowerCase()] ?? level.toLowerCase(),

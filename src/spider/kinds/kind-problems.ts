@@ -2,9 +2,10 @@
 import { messageOf, UsageError } from '../../errors.js';
 import { matcher, type Patterns } from '../../http/url/url-patterns.js';
 import { didYouMean } from '../../settings/nearest.js';
-import { kindOf, methodProblem } from '../method-problem.js';
+import { kindOf, methodProblem, replacesParse } from '../method-problem.js';
 import type { Spider } from '../spider.js';
 import { CSVFeedSpider } from './csv-feed-spider.js';
+import { FeedSpider } from './feed-spider.js';
 import { type SitemapRule, SitemapSpider } from './sitemap-spider.js';
 import { XMLFeedSpider } from './xml-feed-spider.js';
 
@@ -66,6 +67,9 @@ function xmlProblem(spider: XMLFeedSpider): string | null {
   if (spider.parseNode === XMLFeedSpider.prototype.parseNode) {
     return 'it has no method parseNode(response, node), which is called with each element';
   }
+  if (replacesParse(spider, FeedSpider.prototype.parse, ['parseNode'])) {
+    return parseProblem(spider, 'parseNode');
+  }
   const { itertag, iterator } = spider;
   if (typeof itertag !== 'string' || itertag === '')
     return 'itertag is no name of an element, such as "item"';
@@ -79,6 +83,9 @@ function csvProblem(spider: CSVFeedSpider): string | null {
   if (spider.parseRow === CSVFeedSpider.prototype.parseRow) {
     return 'it has no method parseRow(response, row), which is called with each row';
   }
+  if (replacesParse(spider, FeedSpider.prototype.parse, ['parseRow'])) {
+    return parseProblem(spider, 'parseRow');
+  }
   const { headers, delimiter, quotechar } = spider;
   if (headers !== null && !isListOfTexts(headers)) {
     return `headers is ${kindOf(headers)}; give a list of the names of the columns, or null for those of the first row`;
@@ -87,6 +94,11 @@ function csvProblem(spider: CSVFeedSpider): string | null {
     if (typeof value !== 'string' || value.length !== 1) return `${name} must be one character`;
   }
   return delimiter === quotechar ? 'delimiter and quotechar are the same character' : null;
+}
+
+/** `parse` of a feed spider reads the feed. */
+function parseProblem({ constructor: { name } }: Spider, method: string): string {
+  return `the class ${name} has a parse() of its own, so ${method}() is never called: give it another name, and name it as the callback of the requests that it is for`;
 }
 
 function isListOfTexts(value: unknown): boolean {

@@ -1,6 +1,6 @@
 /** Members of a spider whose names are nearly those that crawlnode reads, such as `alowedDomains`: they have no effect. */
 import { nearest } from '../../settings/nearest.js';
-import type { Spider } from '../spider.js';
+import { Spider } from '../spider.js';
 import { isSetByAuthor, lettersOf, membersOf, namesFor, scrapySettings } from './scrapy-members.js';
 
 /** Members that authors give similar names for a purpose of their own: a field `items`, a method `parser`. */
@@ -17,6 +17,10 @@ const methods =
  * meant where the spider has that member too, or where one is a method and the other is not.
  */
 export function misspeltMembers(spider: Spider): string[] {
+  return [...nearlyNamed(spider), ...methodsOfOtherKinds(spider)];
+}
+
+function nearlyNamed(spider: Spider): string[] {
   const names = namesFor(spider);
   const meant = [...names, ...scrapySettings].filter((name) => !neverMeant.has(name));
   const byLetters = new Map(meant.map((name) => [lettersOf(name), name]));
@@ -29,4 +33,32 @@ export function misspeltMembers(spider: Spider): string[] {
     if ((typeof owner[name] === 'function') !== methods.test(near)) return [];
     return [`the spider ${spider.name} has ${name}, which has no effect; did you mean ${near}?`];
   });
+}
+
+/** Methods that only one kind of spider calls. */
+const calledBy = {
+  parseStartUrl: 'CrawlSpider',
+  parseNode: 'XMLFeedSpider',
+  parseRow: 'CSVFeedSpider',
+} as const;
+
+/** A spider of another kind may have a method of such a name as a callback. The text of its classes shows whether it does. */
+function methodsOfOtherKinds(spider: Spider): string[] {
+  const names = namesFor(spider);
+  const members = membersOf(spider);
+  return Object.entries(calledBy).flatMap(([name, kind]) => {
+    if (names.has(name) || typeof members.get(name)?.[name] !== 'function') return [];
+    if (textOfClasses(spider).some((text) => new RegExp(`[.'"\`]${name}\\b`).test(text))) return [];
+    return [
+      `the spider ${spider.name} has ${name}, which only a ${kind} calls: extend ${kind}, or name ${name} as the callback of a request`,
+    ];
+  });
+}
+
+function textOfClasses(spider: Spider): string[] {
+  const texts: string[] = [];
+  for (let Class = spider.constructor; Class !== Spider; Class = Object.getPrototypeOf(Class)) {
+    texts.push(Function.prototype.toString.call(Class));
+  }
+  return texts;
 }

@@ -1,4 +1,5 @@
 /** Detect members of a spider that would silently have no effect, or a wrong one. */
+import { types } from 'node:util';
 import { kindProblem } from '../kinds/kind-problems.js';
 import { kindOf } from '../method-problem.js';
 import { ruleProblem } from '../rules/rule-problems.js';
@@ -16,6 +17,7 @@ export function spiderProblem(spider: Spider): string | null {
     domainProblem(spider) ??
     startProblem(spider) ??
     hookProblem(spider) ??
+    fingerprintProblem(spider) ??
     schemaProblem(spider) ??
     authProblem(spider) ??
     ruleProblem(spider) ??
@@ -50,6 +52,17 @@ function hookProblem(spider: Spider): string | null {
   const name = hooks.find((hook) => spider[hook] !== undefined && typeof spider[hook] !== 'function');
   return name === undefined ? null : `${name} is ${kindOf(spider[name])}; make it a method`;
 }
+
+/** A promise or a generator in place of the text would fail each page that has a link. */
+function fingerprintProblem({ fingerprint }: Spider): string | null {
+  if (types.isAsyncFunction(fingerprint)) {
+    return `fingerprint() is async, but ${AT_ONCE}`;
+  }
+  return types.isGeneratorFunction(fingerprint) ? `fingerprint() is a generator; ${AT_ONCE}` : null;
+}
+
+const AT_ONCE =
+  'its value is needed at once: return a text of 40 hex digits, for example by createHash of node:crypto, and load what it needs in opened()';
 
 function schemaProblem({ item }: Spider): string | null {
   const schema = item as { readonly '~standard'?: { readonly validate?: unknown } } | null | undefined;

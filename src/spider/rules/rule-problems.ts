@@ -1,6 +1,6 @@
 /** Detect fields of a `Rule` that would silently have no effect, or a wrong one. */
 import { didYouMean } from '../../settings/nearest.js';
-import { kindOf, methodProblem } from '../method-problem.js';
+import { kindOf, methodProblem, replacesParse } from '../method-problem.js';
 import type { Spider } from '../spider.js';
 import { CrawlSpider, type Rule } from './crawl-spider.js';
 import { LinkExtractor } from './link-extractor.js';
@@ -41,11 +41,9 @@ export function ruleProblem(spider: Spider): string | null {
   return rules.length === 0 ? null : parseProblem(spider);
 }
 
-/** `parse` applies the rules. The text of an override shows whether it calls the original. */
-function parseProblem({ parse }: CrawlSpider): string | null {
-  if (typeof parse !== 'function' || Function.prototype.toString.call(parse).includes('super.parse'))
-    return null;
-  if (parse === CrawlSpider.prototype.parse) return null;
+/** `parse` applies the rules. */
+function parseProblem(spider: CrawlSpider): string | null {
+  if (!replacesParse(spider, CrawlSpider.prototype.parse)) return null;
   return 'it has rules and a parse() of its own, so the rules have no effect: call it parseStartUrl, or another name that a rule gives as its callback';
 }
 

@@ -105,8 +105,8 @@ onEachEngine('crawl on the %s engine', (engine) => {
   });
 
   it('a crawl that is done says so the next time, and what to do', async () => {
-    await run(...crawl());
-    const { code, stdout } = await run(...crawl('--json'));
+    await command(...crawl());
+    const { code, stdout } = await command(...crawl('--json'));
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       ...{ spider: 'docs', job: null, reason: 'finished', pages: 0, items: 0, failed: 0, nodes: 1 },
@@ -156,31 +156,8 @@ onEachEngine('crawl on the %s engine', (engine) => {
     expect(await urls()).toEqual(allUrls());
   });
 
-  it('--workers: a page that ends its process fails after three, the others are done', async () => {
-    const args = [
-      'crawl',
-      'moody',
-      '-a',
-      `origin=${site.origin}`,
-      '-a',
-      'poison=1',
-      '--workers',
-      '2',
-      '--exit-when-done',
-    ];
-    const { code, stderr } = await run(...args);
-    expect(stderr.match(/died \(exit code 1\) and is replaced/g)).toHaveLength(3);
-    expect(code).toBe(0);
-    expect(await stats('moody')).toMatchObject({
-      pending: 0,
-      leased: 0,
-      done: 3,
-      failed: 3,
-    });
-  });
-
   it('a callback that throws, an item that breaks its schema: the page fails, the crawl goes on; no HTML is no failure', async () => {
-    const { code, stdout, stderr } = await run(
+    const { code, stdout, stderr } = await command(
       'crawl',
       'moody',
       '-a',
@@ -204,7 +181,7 @@ onEachEngine('crawl on the %s engine', (engine) => {
   it('--min-items and --max-failed judge the run of all nodes: exit 1, with both numbers', async () => {
     const moods = ['crawl', 'moody', '-a', `origin=${site.origin}`, '--exit-when-done'];
     await here.project.write('good.jsonl', '{"title":"of last night"}\n');
-    const few = await run(...moods, '-O', 'good.jsonl', '--min-items', '5', '--job', 'few');
+    const few = await command(...moods, '-O', 'good.jsonl', '--min-items', '5', '--job', 'few');
     expect(few).toMatchObject({ code: 1, stdout: expect.stringContaining('moody@few: finished, ') });
     expect(few.stderr.trim().split('\n').at(-1)).toMatch(
       /^crawlnode: the run gave 4 items over all its nodes, fewer than --min-items 5; -O began .*good\.jsonl anew/,
@@ -219,15 +196,66 @@ onEachEngine('crawl on the %s engine', (engine) => {
       ...{ pages: 6, items: 4, failed: 2 },
     });
 
-    const enough = await run(...moods, '--min-items', '4', '--max-failed', '2', '--job', 'enough');
+    const enough = await command(...moods, '--min-items', '4', '--max-failed', '2', '--job', 'enough');
     expect(enough.code).toBe(0);
     // Nothing is left for a second run of the same job: its own totals count, not those of the job.
-    const again = await run(...moods, '--min-items', '1', '--job', 'enough');
+    const again = await command(...moods, '--min-items', '1', '--job', 'enough');
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('the run gave 0 items') });
     expect(again.stdout).toContain('this node: 0 of 6 pages, 0 of 4 items, 0 of 2 failed');
     expect(await command(...moods, '--min-items', 'x')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--min-items'),
+    });
+  });
+
+  it('SIGTERM drains, here and with workers: exit 0, nothing leased, and the next run goes on', async () => {
+    for (const workers of ['1', '2']) {
+      const slow = ['--workers', workers, '-o', 'items.jsonl', '-s', 'DOWNLOAD_DELAY=0.1'];
+      const started = site.log.length;
+      const node = startCli(crawl(...slow), { cwd: here.project.dir });
+      await waitFor(() => site.log.length > started + 2, { what: 'some pages' });
+      node.kill('SIGTERM');
+      const { code, stdout } = await node.wait();
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('docs: shutdown, ') });
+      expect(await stats('docs')).toMatchObject({ leased: 0, nodes: [] });
+    }
+    const { stderr } = await command(...crawl('-o', 'items.jsonl'));
+    expect(stderr).toMatch(/crawling docs: [\d,]+ requests? (is|are) /);
+    expect(await urls()).toEqual(allUrls());
+    expect(site.compare()).toEqual({ missing: [], twice: [] });
+  });
+
+  it('another shape than the crawl has is exit 3, naming both', async () => {
+    await command(...crawl('--max-pages', '2'));
+    const { code, stderr } = await command(...crawl('-s', 'SCHEDULER_QUEUE_CLASS=LifoQueue'));
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/PriorityQueue/);
+    expect(stderr).toMatch(/LifoQueue/);
+  });
+
+  // What follows does not depend on the store, or the contract suite has it for both.
+  if (engine !== 'embedded') return;
+
+  it('--workers: a page that ends its process fails after three, the others are done', async () => {
+    const args = [
+      'crawl',
+      'moody',
+      '-a',
+      `origin=${site.origin}`,
+      '-a',
+      'poison=1',
+      '--workers',
+      '2',
+      '--exit-when-done',
+    ];
+    const { code, stderr } = await run(...args);
+    expect(stderr.match(/died \(exit code 1\) and is replaced/g)).toHaveLength(3);
+    expect(code).toBe(0);
+    expect(await stats('moody')).toMatchObject({
+      pending: 0,
+      leased: 0,
+      done: 3,
+      failed: 3,
     });
   });
 
@@ -249,43 +277,6 @@ onEachEngine('crawl on the %s engine', (engine) => {
     expect(await other.wait()).toMatchObject({ code: 0 });
   });
 
-  it('SIGTERM drains, here and with workers: exit 0, nothing leased, and the next run goes on', async () => {
-    for (const workers of ['1', '2']) {
-      const slow = ['--workers', workers, '-o', 'items.jsonl', '-s', 'DOWNLOAD_DELAY=0.1'];
-      const started = site.log.length;
-      const node = startCli(crawl(...slow), { cwd: here.project.dir });
-      await waitFor(() => site.log.length > started + 2, { what: 'some pages' });
-      node.kill('SIGTERM');
-      const { code, stdout } = await node.wait();
-      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('docs: shutdown, ') });
-      expect(await stats('docs')).toMatchObject({ leased: 0, nodes: [] });
-    }
-    const { stderr } = await run(...crawl('-o', 'items.jsonl'));
-    expect(stderr).toMatch(/crawling docs: [\d,]+ requests? (is|are) /);
-    expect(await urls()).toEqual(allUrls());
-    expect(site.compare()).toEqual({ missing: [], twice: [] });
-  });
-
-  it('--max-pages counts the downloads of all nodes', async () => {
-    const { code, stdout } = await run(...crawl('--workers', '2', '--max-pages', '10'));
-    expect({ code, stdout }).toEqual({
-      code: 0,
-      stdout: expect.stringContaining('closespider_pagecount, 10 pages'),
-    });
-    expect(site.log.length).toBe(10);
-  });
-
-  it('another shape than the crawl has is exit 3, naming both', async () => {
-    await run(...crawl('--max-pages', '2'));
-    const { code, stderr } = await run(...crawl('-s', 'SCHEDULER_QUEUE_CLASS=LifoQueue'));
-    expect(code).toBe(3);
-    expect(stderr).toMatch(/PriorityQueue/);
-    expect(stderr).toMatch(/LifoQueue/);
-  });
-
-  // What follows does not depend on the store.
-  if (engine !== 'embedded') return;
-
   it('--logfile takes the log, a path as the user typed it; -L warning leaves out the rest', async () => {
     await here.project.write('sub/crawlnode.yaml', await here.project.read('crawlnode.yaml'));
     const quiet = [
@@ -298,7 +289,7 @@ onEachEngine('crawl on the %s engine', (engine) => {
       '-L',
       'WARNING',
     ];
-    const { code, stderr } = await run(
+    const { code, stderr } = await command(
       ...crawl('--max-pages', '1', ...quiet, '-s', 'SCHEDULER_IDLE_BEFORE_CLOSE=10'),
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -314,7 +305,7 @@ onEachEngine('crawl on the %s engine', (engine) => {
       msg: 'ended: closespider_pagecount, 2 pages, 2 items, 0 failed',
     });
 
-    const { code, stderr } = await run(...crawl('--logfile', 'crawl.log', '-o', '/dev/null/out.jsonl'));
+    const { code, stderr } = await command(...crawl('--logfile', 'crawl.log', '-o', '/dev/null/out.jsonl'));
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^crawlnode: .*out\.jsonl/) });
     const lines = await here.project.readJsonLines<{ level: string }>('crawl.log');
     expect(lines.at(-1)).toMatchObject({
@@ -392,7 +383,7 @@ onEachEngine('crawl on the %s engine', (engine) => {
 
   it('a file that cannot be written is exit 1, one without a format exit 2, one with another writer exit 3', async () => {
     writeFileSync(here.project.path('file'), '');
-    const unwritable = await run(...crawl('-o', 'file/items.jsonl'));
+    const unwritable = await command(...crawl('-o', 'file/items.jsonl'));
     expect(unwritable).toMatchObject({ code: 1, stderr: expect.stringContaining('file/items.jsonl') });
     expect(unwritable.stderr).not.toMatch(/^\s+at /m);
     expect(await command(...crawl('-o', 'items.txt'))).toMatchObject({

@@ -6,7 +6,6 @@ import { fingerprint } from '../../../src/http/message/fingerprint.js';
 import { decodeRecord, toFrontierRequest } from '../../../src/http/message/record/request-codec.js';
 import { Request } from '../../../src/http/message/request.js';
 import { runHere } from '../../helpers/cli/run-here.js';
-import { runCli } from '../../helpers/cli.js';
 import { engines, projectOn } from '../../helpers/engine-project.js';
 import { joinAs } from '../../helpers/joining.js';
 import { startSite } from '../../helpers/sites/site.js';
@@ -163,7 +162,7 @@ describe.each(engines)('failed on the %s engine', (engine) => {
       },
     });
     const args = ['crawl', 'news', '--exit-when-done', '-s', 'RETRY_TIMES=0', '-s', 'ROBOTSTXT_OBEY=false'];
-    const crawl = () => runCli(args, { cwd: here.project.dir });
+    const crawl = () => run(...args);
     await run('seed', 'news', `${site.origin}/broken`);
     expect(await crawl()).toMatchObject({ code: 0, stdout: expect.stringContaining('1 failed') });
     const inspect = ['inspect', 'news', `${site.origin}/broken`];

@@ -12,7 +12,7 @@ import { silentLogger } from '../../../src/log.js';
 import { openFeedWriter } from '../../../src/pipelines/feeds/feed-writer.js';
 import { feedFormat } from '../../../src/pipelines/feeds/formats/feed-format.js';
 import { runHere } from '../../helpers/cli/run-here.js';
-import { runCli, startCli } from '../../helpers/cli.js';
+import { startCli } from '../../helpers/cli.js';
 import { engines, newsSpider, projectOn } from '../../helpers/engine-project.js';
 import { joinAs } from '../../helpers/joining.js';
 import { openOptions } from '../../helpers/open-options.js';
@@ -195,7 +195,7 @@ describe('doctor on the redis engine alone', () => {
     await client.config('SET', 'maxmemory', '0');
     await client.rename('news:requests', 'news:requests@may');
     const crawl = ['crawl', 'news', '--job', 'may', '-s', 'REDIS_ALLOW_EVICTION=true'];
-    expect(await runCli(crawl, { cwd: here.project.dir })).toMatchObject({
+    expect(await run(...crawl)).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('run "crawlnode reset news --job may'),
     });

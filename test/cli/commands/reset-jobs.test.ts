@@ -1,7 +1,7 @@
 /** `reset` of a crawl that is not there, and of several jobs at once, on both engines. */
 import { describe, expect, it } from 'vitest';
 import { runHere } from '../../helpers/cli/run-here.js';
-import { runCli, startCli } from '../../helpers/cli.js';
+import { startCli } from '../../helpers/cli.js';
 import { engines, newsSpider, projectOn } from '../../helpers/engine-project.js';
 
 describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
@@ -36,9 +36,7 @@ describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
     }
     // A job has begun once a node has joined it.
     for (const crawl of ['news', 'news@may']) {
-      await runCli(['crawl', crawl, '--exit-when-done', '-s', 'RETRY_ENABLED=false'], {
-        cwd: here.project.dir,
-      });
+      await run('crawl', crawl, '--exit-when-done', '-s', 'RETRY_ENABLED=false');
     }
     const young = await run('reset', 'news', '--all-jobs', '--older-than', '7d', '--yes');
     expect(young).toMatchObject({ code: 0, stdout: expect.stringContaining('news@may: nothing to do: ') });

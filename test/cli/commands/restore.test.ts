@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Frontier } from '../../../src/frontier/frontier.js';
 import { runHere } from '../../helpers/cli/run-here.js';
-import { runCli, startCli } from '../../helpers/cli.js';
+import { startCli } from '../../helpers/cli.js';
 import { engines, projectOn } from '../../helpers/engine-project.js';
 import { contents, fill } from '../../helpers/filled-crawl.js';
 import { startRedis } from '../../helpers/redis/redis-server.js';
@@ -68,7 +68,7 @@ describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
       if (isOver) break;
       last = await here.look(brought);
       if (kills === 0) {
-        expect(await runCli(['crawl', 'news', '--exit-when-done'], { cwd: here.project.dir })).toMatchObject({
+        expect(await run('crawl', 'news', '--exit-when-done')).toMatchObject({
           code: 3,
           stderr: expect.stringContaining('run "crawlnode restore" with the same file again'),
         });

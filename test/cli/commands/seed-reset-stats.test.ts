@@ -270,7 +270,7 @@ describe('on the redis engine alone', () => {
     const { port } = new URL(here.redis!.url);
     const env = { REDIS_URL: `redis://:needless@127.0.0.1:${port}`, START_TIMEOUT: '1' };
     expect(await runHere(['stats', 'news'], { cwd: here.project.dir, env })).toMatchObject({ stderr: '' });
-    const { code, stderr } = await runCli(['crawl', 'news', '--exit-when-done'], {
+    const { code, stderr } = await runHere(['crawl', 'news', '--exit-when-done'], {
       cwd: here.project.dir,
       env,
     });
@@ -309,7 +309,7 @@ describe('on the redis engine alone', () => {
     });
     expect(away.stderr).not.toContain('top-secret');
     const guarded = await startRedis({ password: 'right-one' });
-    const wrong = await runCli(['crawl', 'news'], {
+    const wrong = await runHere(['crawl', 'news'], {
       cwd: here.project.dir,
       env: { REDIS_URL: `redis://:wrong-one@127.0.0.1:${guarded.port}` },
     });

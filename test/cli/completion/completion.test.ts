@@ -1,18 +1,24 @@
 /** Completion scripts, in the shells that they are for. Shells that this machine lacks are skipped; bash never is. */
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../../src/cli/commands.js';
 import { runHere } from '../../helpers/cli/run-here.js';
+import { executable } from '../../helpers/cli.js';
 import { createProject, type Project } from '../../helpers/project.js';
 
 let project: Project;
 beforeAll(async () => {
   project = await createProject();
-  // The name of the second would run a command, were it expanded.
-  for (const name of ['shop.ts', 'a$(touch EXPANDED).ts', 'news.js', 'notes.md']) {
-    writeFileSync(project.path('spiders', name), '');
-  }
+  const spider = (name: string) => `export default class Any extends Spider { name = '${name}'; }`;
+  await project.write('spiders/online-shop.ts', spider('shop'));
+  // The name would run a command, were it expanded.
+  await project.write('spiders/bad.ts', spider('a$(touch EXPANDED)'));
+  await project.write('spiders/press/news.js', spider('news'));
+  await project.write('spiders/helper.js', 'export const any = 1;');
+  // The script runs the crawlnode of the PATH.
+  await project.write('bin/crawlnode', `#!/bin/sh\nexec "${process.execPath}" "${executable}" "$@"\n`);
+  chmodSync(project.path('bin/crawlnode'), 0o755);
   await project.write('saved.html', '');
   for (const shell of ['bash', 'zsh', 'fish']) {
     await project.write(`${shell}.script`, (await runHere(['completion', shell])).stdout);
@@ -24,13 +30,15 @@ function shell(name: string, args: readonly string[], env: Readonly<Record<strin
   const { stdout, stderr, error } = spawnSync(name, args, {
     cwd: project.dir,
     encoding: 'utf8',
-    env: { PATH: process.env.PATH!, HOME: project.dir, TERM: 'dumb', ...env },
+    env: { PATH: pathOfShells(), HOME: project.dir, TERM: 'dumb', ...env },
     timeout: 60_000,
   });
   if (error) throw error;
   expect(stderr).toBe('');
   return stdout;
 }
+
+const pathOfShells = () => `${project.path('bin')}:${process.env.PATH}`;
 
 /** It gives a command a terminal. */
 const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
@@ -40,7 +48,7 @@ const has = (name: string) => spawnSync(name, ['-c', 'true']).status === 0;
 function inBash(line: string): string[] {
   // COMP_WORDBREAKS divides at = and : too.
   const words: string[] = line.match(/[=:]|[^\s=:]+/g) ?? [];
-  if (/[\s=:]$/.test(line)) words.push('');
+  if (/\s$/.test(line)) words.push('');
   const code = `source bash.script
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
 _crawlnode
@@ -74,9 +82,10 @@ describe('bash', () => {
     ]);
   });
 
-  it('completes spiders by their files, and expands no name', () => {
-    expect(inBash('crawlnode crawl ')).toEqual(['shop', 'news']);
+  it('completes the spiders of the project by their names, and expands none', () => {
+    expect(inBash('crawlnode crawl ')).toEqual(['news', 'shop']);
     expect(inBash('crawlnode crawl sh')).toEqual(['shop']);
+    expect(inBash('crawlnode settings --spider ne')).toEqual(['news']);
     expect(inBash('crawlnode crawl shop ')).toEqual([]);
     expect(project.exists('EXPANDED')).toBe(false);
   });
@@ -88,13 +97,28 @@ describe('bash', () => {
     expect(inBash('crawlnode crawl shop -o sav')).toEqual([]);
   });
 
+  it('completes values of which there are a few, of options and of settings', () => {
+    expect(inBash('crawlnode crawl shop -L WAR')).toEqual(['WARNING']);
+    expect(inBash('crawlnode reset shop --only que')).toEqual(['queue']);
+    expect(inBash('crawlnode failed shop list --reason timeo')).toEqual(['timeout']);
+    expect(inBash('crawlnode seed shop --format ')).toEqual(['csv', 'jsonl']);
+    expect(inBash('crawlnode crawl shop -s LOG_LEVEL=')).toContain('DEBUG');
+    expect(inBash('crawlnode crawl shop -s LOG_LEVEL=DEB')).toEqual(['DEBUG']);
+    expect(inBash('crawlnode crawl shop --set ROBOTSTXT_OBEY=f')).toEqual(['false']);
+    expect(inBash('crawlnode crawl shop -s USER_AGENT=')).toEqual([]);
+    expect(inBash('crawlnode crawl shop -a LOG_LEVEL=DEB')).toEqual([]);
+  });
+
   it.skipIf(!hasScript)('works in an interactive bash, also where the script was read twice', () => {
-    const typed = 'source bash.script; source bash.script\ncrawlnode cra\t\necho [done]\nexit\n';
+    const typed =
+      'source bash.script; source bash.script\ncrawlnode cra\t\ncrawlnode crawl sh\t\ncrawlnode -s SCHEDULER_QUEUE_CLASS=Lif\t\nexit\n';
     const { stdout } = spawnSync('script', ['-qec', 'bash --norc -i', '/dev/null'], {
       ...{ cwd: project.dir, input: typed, encoding: 'utf8', timeout: 60_000 },
-      env: { PATH: process.env.PATH!, HOME: project.dir, TERM: 'dumb', PS1: '$ ' },
+      env: { PATH: pathOfShells(), HOME: project.dir, TERM: 'dumb', PS1: '$ ' },
     });
     expect(stdout).toContain('crawlnode crawl ');
+    expect(stdout).toContain('crawlnode crawl shop ');
+    expect(stdout).toContain('crawlnode -s SCHEDULER_QUEUE_CLASS=LifoQueue ');
   });
 });
 
@@ -105,34 +129,42 @@ describe.skipIf(!has('fish'))('fish', () => {
     expect(inFish('crawlnode crawl sh')).toEqual(['shop']);
     expect(inFish('crawlnode genspider a b.example --template ')).toContain('basic');
     expect(inFish('crawlnode stats -s DOWNLOAD_DEL')).toEqual(['DOWNLOAD_DELAY=']);
+    expect(inFish('crawlnode stats -s LOG_LEVEL=DEB')).toEqual(['LOG_LEVEL=DEBUG']);
+    expect(inFish('crawlnode stats -L CRI')).toEqual(['CRITICAL']);
     expect(inFish('crawlnode crawl shop -o sav')).toEqual(['saved.html']);
     expect(project.exists('EXPANDED')).toBe(false);
   });
 });
 
 describe.skipIf(!has('zsh'))('zsh', () => {
-  /** Types a line into an interactive zsh, presses Tab, and reads until the line is completed. */
-  const typeInZsh = (line: string, completed: string) => {
+  /** Types lines into an interactive zsh, presses Tab after each, and reads until the line is completed. */
+  const typeInZsh = (lines: readonly (readonly [line: string, completed: string])[]) => {
+    const typed = lines.map(
+      ([line, completed]) => `zpty -w -n shell ${JSON.stringify(line)}$'\\t'
+zpty -r -m shell out '*${completed}*'
+print -r -- $out
+zpty -w -n shell $'\\C-u'`,
+    );
     const code = `zmodload zsh/zpty
 zpty -b shell zsh -f -i
 zpty -w shell 'PS1=; autoload -Uz compinit; compinit -u -D; source zsh.script; print READY$((1))'
 zpty -r -m shell out '*READY1*'
-zpty -w -n shell ${JSON.stringify(line)}$'\\t'
-zpty -r -m shell out '*${completed}*'
-print -r -- $out
+${typed.join('\n')}
 zpty -d shell`;
     return shell('zsh', ['-f', '-c', code]);
   };
 
-  it('completes commands, options and spiders', () => {
-    for (const [line, completed] of [
+  it('completes commands, options, spiders, choices and values of settings', () => {
+    const lines = [
       ['crawlnode gensp', 'genspider'],
       ['crawlnode crawl shop --exit-w', 'exit-when-done'],
       ['crawlnode crawl sh', 'crawl shop'],
       ['crawlnode failed shop pur', 'purge'],
-    ] as const) {
-      expect(typeInZsh(line, completed)).toContain(completed);
-    }
+      ['crawlnode stats -L CRI', 'CRITICAL'],
+      ['crawlnode stats -s LOG_LEVEL=DEB', 'LOG_LEVEL=DEBUG'],
+    ] as const;
+    const shown = typeInZsh(lines);
+    for (const [, completed] of lines) expect(shown).toContain(completed);
     expect(project.exists('EXPANDED')).toBe(false);
   });
 });

@@ -4,7 +4,8 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { crawlArguments } from '../../../src/cli/messages/crawl-arguments.js';
 import { secretFilter } from '../../../src/settings/mask-secrets.js';
-import { executable, runCli } from '../../helpers/cli.js';
+import { runHere } from '../../helpers/cli/run-here.js';
+import { executable } from '../../helpers/cli.js';
 import { newsSpider } from '../../helpers/engine-project.js';
 import { createProject, type Project } from '../../helpers/project.js';
 
@@ -33,7 +34,7 @@ it('a command that is advised works as it stands, under the job and the options 
     '-s',
     'SPIDER_MODULES=code of mine',
   ];
-  const run = (...args: string[]) => runCli([...args, ...found], { cwd: project.dir });
+  const run = (...args: string[]) => runHere([...args, ...found], { cwd: project.dir });
   await run('seed', 'news', 'http://127.0.0.1:1/');
   const crawled = await run(
     'crawl',

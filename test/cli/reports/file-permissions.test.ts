@@ -2,6 +2,7 @@
 import { chmodSync, chownSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { runHere } from '../../helpers/cli/run-here.js';
 import { runCli } from '../../helpers/cli.js';
 import { newsSpider } from '../../helpers/engine-project.js';
 import { createProject, type Project } from '../../helpers/project.js';
@@ -69,11 +70,11 @@ describe('with a umask of 0', () => {
 
 describe('doctor', () => {
   const doctor = async (project: Project, env = {}) =>
-    (await runCli(['doctor', 'news'], { cwd: project.dir, env })).stdout;
+    (await runHere(['doctor', 'news'], { cwd: project.dir, env })).stdout;
 
   it('names what others can write to, or read of the store', async () => {
     const project = await createProject({ files, settings: {} });
-    await runCli(['seed', 'news', 'http://a.example/'], { cwd: project.dir });
+    await runHere(['seed', 'news', 'http://a.example/'], { cwd: project.dir });
     expect(await doctor(project)).toMatch(/^ok +nobody else can write to project and store$/m);
     for (const [file, says] of [
       ['spiders/news.ts', /problem +others can write to what runs as this user: .*news\.ts → chmod go-w/],

@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
+import { runHere } from '../../helpers/cli/run-here.js';
 import { executable, runCli } from '../../helpers/cli.js';
 import { createProject, type Project } from '../../helpers/project.js';
 import { startSite } from '../../helpers/sites/site.js';
@@ -31,8 +32,15 @@ export default class extends Spider {
 
 const hasScript = spawnSync('script', ['--version']).error === undefined;
 
-/** A command as a user sees it: in a pipe, or on a terminal that script(1) makes. */
+/**
+ * A command as a user sees it: in a pipe, or on a terminal. A crawl, and a callback that throws later, have a process of their
+ * own, and the terminal is one that script(1) makes.
+ */
 async function shown(project: Project, onTerminal: boolean, ...args: string[]): Promise<string> {
+  if (args[0] !== 'crawl' && !args.includes('late')) {
+    const { stdout, stderr } = await runHere(args, { cwd: project.dir, isTTY: onTerminal });
+    return (stdout + stderr).replace(ours, '');
+  }
   if (!onTerminal) {
     const { stdout, stderr } = await runCli(args, { cwd: project.dir });
     return stdout + stderr;

@@ -2,13 +2,13 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { isPipelineOutbox } from '../../../src/feed-outbox.js';
-import { runCommand } from '../../helpers/cli/run-command.js';
+import { runHere } from '../../helpers/cli/run-here.js';
 import { startCli } from '../../helpers/cli.js';
 import { onEachEngine, projectOn } from '../../helpers/engine-project.js';
 import { startSite } from '../../helpers/sites/site.js';
 import { waitFor } from '../../helpers/wait-for.js';
 
-/** It notes every batch in calls.jsonl, takes it apart, and throws while there is a file `broken`. */
+/** It notes every batch in calls.jsonl of its project, takes it apart, and throws while there is a file `broken`. */
 const notingPipeline = `
 import { appendFileSync, existsSync } from 'node:fs';
 export default class {
@@ -16,8 +16,8 @@ export default class {
   batchSeconds = 0.2;
   processItem({ item }) { return { ...item, first: true }; }
   async committed(batch) {
-    if (existsSync('broken')) throw new Error('the database is away');
-    appendFileSync('calls.jsonl', JSON.stringify({ pid: process.pid, batch }) + '\\n');
+    if (existsSync(new URL('../broken', import.meta.url))) throw new Error('the database is away');
+    appendFileSync(new URL('../calls.jsonl', import.meta.url), JSON.stringify({ pid: process.pid, batch }) + '\\n');
     batch.splice(0);
   }
 }
@@ -57,7 +57,7 @@ onEachEngine('on the %s engine', (engine) => {
       'pipelines/later.ts': later,
     },
   });
-  const run = (...args: string[]) => runCommand(args, { cwd: here.project.dir });
+  const run = (...args: string[]) => runHere(args, { cwd: here.project.dir });
   const crawl = (...args: string[]) => run('crawl', 'news', '--exit-when-done', ...args);
   const calls = () => here.project.readJsonLines<Call>('calls.jsonl');
   const breakIt = () => writeFileSync(here.project.path('broken'), '');

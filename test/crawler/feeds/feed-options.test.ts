@@ -1,7 +1,8 @@
-/** Options of FEEDS and standard output through the executable. */
+/** Options of FEEDS, and items on standard output. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { runHere } from '../../helpers/cli/run-here.js';
 import { runCli } from '../../helpers/cli.js';
 import { projectOn } from '../../helpers/engine-project.js';
 import { type Site, startSite } from '../../helpers/sites/site.js';
@@ -28,10 +29,13 @@ describe('feeds', () => {
       'filters/wrong.ts': `export default () => 'yes';\n`,
     },
   });
-  const crawl = (site: Site, ...more: string[]) =>
-    runCli(['crawl', 'news', '-a', `start=${site.origin}/`, '--exit-when-done', ...more], {
-      cwd: here.project.dir,
-    });
+  const command = (site: Site, ...more: string[]) => [
+    ...['crawl', 'news', '-a', `start=${site.origin}/`, '--exit-when-done', ...more],
+  ];
+  const crawl = (site: Site, ...more: string[]) => runHere(command(site, ...more), { cwd: here.project.dir });
+  /** In a process of its own, whose standard output takes items. */
+  const crawlAlone = (site: Site, ...more: string[]) =>
+    runCli(command(site, ...more), { cwd: here.project.dir });
 
   it('batch_item_count and item_filter', async () => {
     const site = await startSite({ pages: 1 });
@@ -62,15 +66,15 @@ describe('feeds', () => {
 
   it('standard output gets the items and nothing else, in each format', async () => {
     const site = await startSite({ pages: 1 });
-    const lines = await crawl(site, '-o', '-', '--job', 'a');
+    const lines = await crawlAlone(site, '-o', '-', '--job', 'a');
     expect(lines).toMatchObject({ code: 0, stderr: expect.stringContaining('finished') });
     expect(lines.stdout).toBe(
       range(0, 8)
         .map((item) => `${JSON.stringify(item)}\n`)
         .join(''),
     );
-    expect(JSON.parse((await crawl(site, '-o', '-:json', '--job', 'b')).stdout)).toEqual(range(0, 8));
-    const ofSettings = await crawl(
+    expect(JSON.parse((await crawlAlone(site, '-o', '-:json', '--job', 'b')).stdout)).toEqual(range(0, 8));
+    const ofSettings = await crawlAlone(
       site,
       '--job',
       'c',
@@ -93,7 +97,7 @@ describe('feeds', () => {
     child.stdout.destroy();
     const code = await new Promise((resolve) => child.once('close', resolve));
     expect(code).toBe(1);
-    const again = await crawl(site, '-o', '-');
+    const again = await crawlAlone(site, '-o', '-');
     expect(again.stdout).toBe(
       range(0, 8)
         .map((item) => `${JSON.stringify(item)}\n`)

@@ -165,6 +165,8 @@ it('customSettings of a spider may name it, and settings shows it as a path', as
 it.each([
   ['export default { id: "a" };', 'is no request module: it has none of fingerprint, priority'],
   ['export default { fingerprint: () => "a" };', 'needs an id of 1 to 64 letters'],
+  ['export default { id: "a", fingerprint: async () => "a" };', 'has fingerprint, which is async'],
+  ['export default { id: "a", async priority() { return 1; } };', 'has priority, which is async'],
   ['export default { id: "a b", fingerprint: () => "a" };', 'needs an id of 1 to 64 letters'],
   ['export default { id: "a", priority: 5 };', 'has priority, which is no function'],
   [

@@ -1,7 +1,7 @@
-/** Files of items through the executable: an item comes when all its files are there or have failed, once. */
+/** Files of items: an item comes when all its files are there or have failed, once. */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { runCli } from '../../helpers/cli.js';
+import { runHere } from '../../helpers/cli/run-here.js';
 import { projectOn } from '../../helpers/engine-project.js';
 import { type Site, startSite } from '../../helpers/sites/site.js';
 
@@ -60,7 +60,7 @@ describe('files of items', () => {
 
   const crawl = async (site: Site, ...more: string[]) => {
     const args = ['crawl', 'news', '-a', `start=${site.origin}/p1`, '--exit-when-done', '-O', 'out.jsonl'];
-    const result = await runCli([...args, ...more], { cwd: here.project.dir });
+    const result = await runHere([...args, ...more], { cwd: here.project.dir });
     expect(result, result.stderr).toMatchObject({ code: 0 });
     expect(await here.look((frontier) => frontier.verify())).toEqual([]);
     return here.project.readJsonLines<Found>('out.jsonl');
@@ -120,7 +120,7 @@ describe('files of items', () => {
     await here.project.write(
       'pipelines/note.ts',
       `import { appendFileSync } from 'node:fs';
-export default class { committed(batch) { appendFileSync('ids.jsonl', batch.map((b) => JSON.stringify(b)).join('\\n') + '\\n'); } }
+export default class { committed(batch) { appendFileSync(new URL('../ids.jsonl', import.meta.url), batch.map((b) => JSON.stringify(b)).join('\\n') + '\\n'); } }
 `,
     );
     const noting = `ITEM_PIPELINES=${JSON.stringify({ FilesPipeline: 1, './pipelines/note.ts': 2 })}`;
@@ -136,8 +136,10 @@ export default class { committed(batch) { appendFileSync('ids.jsonl', batch.map(
 
   it('a request that cannot go on fails with its item, and a retry goes on', async () => {
     const failed = async () => {
-      const list = await runCli(['failed', 'news', 'list', '--json'], { cwd: here.project.dir });
-      expect(await runCli(['failed', 'news', 'retry'], { cwd: here.project.dir })).toMatchObject({ code: 0 });
+      const list = await runHere(['failed', 'news', 'list', '--json'], { cwd: here.project.dir });
+      expect(await runHere(['failed', 'news', 'retry'], { cwd: here.project.dir })).toMatchObject({
+        code: 0,
+      });
       return list.stdout;
     };
     const site = await siteOf({ '/p1': { files: [['/a.pdf']] } });
@@ -155,7 +157,7 @@ export default class { committed(batch) { appendFileSync('ids.jsonl', batch.map(
   it.each(['gs://bucket/x', 'ftp://files.example/x', 's3://bucket/../x', 's3://', 's3:/bucket/x'])(
     '%s is refused by name, with what to use instead',
     async (place) => {
-      const refused = await runCli(['crawl', 'news', '-s', `FILES_STORE=${place}`], {
+      const refused = await runHere(['crawl', 'news', '-s', `FILES_STORE=${place}`], {
         cwd: here.project.dir,
       });
       expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('s3://BUCKET/FOLDER') });

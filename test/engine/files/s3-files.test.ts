@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bucket, keys, startS3 } from '../../../scripts/proof/item-files/s3-server.mjs';
 import { root } from '../../docs/pages.js';
+import { runHere } from '../../helpers/cli/run-here.js';
 import { runCli, startCli } from '../../helpers/cli.js';
 import { projectOn } from '../../helpers/engine-project.js';
 import { startSite } from '../../helpers/sites/site.js';
@@ -102,7 +103,7 @@ describe('images in a bucket', () => {
       ...{ code: 1, stderr: expect.stringContaining(`files cannot be written to s3://${bucket}/shop`) },
     });
     expect(refused.stderr).toContain('SignatureDoesNotMatch');
-    const settings = await runCli(['settings', '--json'], { cwd: here.project.dir, env: wrong });
+    const settings = await runHere(['settings', '--json'], { cwd: here.project.dir, env: wrong });
     expect(refused.stderr + settings.stdout).not.toContain('not-this-one');
     expect(settings.stdout).toContain('AWS_SECRET_ACCESS_KEY');
   });
@@ -115,10 +116,10 @@ describe('images in a bucket', () => {
     await server.stop();
     gate.limit = Number.POSITIVE_INFINITY;
     expect(await crawling.wait()).toMatchObject({ code: 0 });
-    const failed = await runCli(['failed', 'news', 'list', '--json'], { cwd: here.project.dir });
+    const failed = await runHere(['failed', 'news', 'list', '--json'], { cwd: here.project.dir });
     expect(failed.stdout).toContain('"reason":"files_unwritable"');
     await server.start();
-    expect(await runCli(['failed', 'news', 'retry'], { cwd: here.project.dir })).toMatchObject({ code: 0 });
+    expect(await runHere(['failed', 'news', 'retry'], { cwd: here.project.dir })).toMatchObject({ code: 0 });
     expect(await runCli(args, { cwd: here.project.dir, env: env() })).toMatchObject({ code: 0 });
     expect(await here.project.readJsonLines('out.jsonl')).toHaveLength(20);
     expect(server.objects().size).toBe(20);

@@ -73,6 +73,7 @@ export async function crawlThrough(setup: Setup): Promise<Outcome> {
   const middleware = {
     downloader: setup.downloader ? new DownloaderChain(loaded(setup.downloader), headers) : null,
     spider: setup.spider ? new SpiderChain(loaded(setup.spider), headers.CALLBACK_TIMEOUT * 1_000) : null,
+    opening: () => null,
     open: async () => {},
     close: async () => {},
   };

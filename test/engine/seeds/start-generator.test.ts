@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import { Request } from '../../../src/http/message/request.js';
 import type { Response } from '../../../src/http/message/response.js';
+import { silentLogger } from '../../../src/log.js';
 import { Spider } from '../../../src/spider/spider.js';
 import { crawl, engineOptions, freshStore, startNode } from '../../helpers/engine.js';
 import { startSite } from '../../helpers/sites/site.js';
@@ -98,6 +99,35 @@ describe('start()', () => {
     more();
     expect(await result).toMatchObject({ reason: 'finished', pages: 2 });
   });
+
+  it.each(['a generator', 'a function'])(
+    'of %s that gives nothing and never ends is named in warnings, ever more rarely',
+    async (kind) => {
+      const never = () => new Promise<never>(() => {});
+      class Silent extends Spider {
+        override name = 'silent';
+        override start() {
+          return kind === 'a generator' ? this.generator() : never();
+        }
+        async *generator(): AsyncGenerator<string> {
+          yield await never();
+        }
+        override parse() {}
+      }
+      const warnings: string[] = [];
+      const log = { ...silentLogger, warn: (_: object, text: string) => void warnings.push(text) };
+      const options = { callbackTimeoutMs: 100 };
+      const { drain, result } = await startNode(await freshStore(), Silent, { options, log });
+      await waitFor(() => warnings.length >= 3);
+      drain();
+      await result;
+      const told =
+        /^start\(\) of the spider "silent" has given nothing and has not ended for ([\d.]+) s; the crawl is not complete/;
+      for (const [n, text] of warnings.entries()) {
+        expect(Number(told.exec(text)?.[1])).toBeGreaterThanOrEqual(0.1 * 2 ** n);
+      }
+    },
+  );
 
   it('that throws ends the node; what it gave before is pushed, and the next node runs it from its beginning', async () => {
     const site = await siteOfAll();

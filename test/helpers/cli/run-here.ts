@@ -1,12 +1,13 @@
 /** A command line in this process, with streams of its own: for what needs no second process, and for terminals of any size. */
 import { PassThrough } from 'node:stream';
-import { processContext } from '../../../src/cli/context.js';
+import { outputOf, processContext } from '../../../src/cli/context.js';
 import { main } from '../../../src/cli/main.js';
 
 /** Where the command runs. */
 export interface RunHere {
   readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
+  /** Added to an environment that has ROBOTSTXT_OBEY false; undefined removes a variable. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** For stdin, which is empty unless told. */
   readonly input?: string | Buffer;
   /** Both streams are a terminal. */
@@ -20,12 +21,12 @@ export async function runHere(
   { cwd = process.cwd(), env = {}, input = '', isTTY = false, columns = 80 }: RunHere = {},
 ): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
   const written = { stdout: '', stderr: '' };
-  const streamTo = (name: 'stdout' | 'stderr') => ({
-    write: (text: string | Uint8Array) => {
+  const streamTo = (name: 'stdout' | 'stderr') => {
+    const write = (text: string | Uint8Array) => {
       written[name] += typeof text === 'string' ? text : Buffer.from(text).toString();
-    },
-    ...{ isTTY, columns, rows: 24 },
-  });
+    };
+    return outputOf({ write, isTTY, columns, rows: 24 } as unknown as NodeJS.WriteStream);
+  };
   const [stdout, stderr] = [streamTo('stdout'), streamTo('stderr')];
   const stdin = new PassThrough();
   stdin.end(input);

@@ -1,5 +1,6 @@
 /** Mistakes in sitemap and feed spiders are refused by name before the crawl. */
 import { describe, expect, it } from 'vitest';
+import type { Response } from '../../../src/http/message/response.js';
 import { CSVFeedSpider } from '../../../src/spider/kinds/csv-feed-spider.js';
 import { SitemapSpider } from '../../../src/spider/kinds/sitemap-spider.js';
 import { XMLFeedSpider } from '../../../src/spider/kinds/xml-feed-spider.js';
@@ -61,5 +62,37 @@ describe('a sitemap or feed spider', () => {
     const found = problemOf(Kind, members);
     if (problem === null) expect(found).toBeNull();
     else expect(found).toMatch(problem);
+  });
+});
+
+describe('a feed spider with a parse() of its own', () => {
+  class OwnXml extends Xml {
+    override async *parse() {}
+  }
+  class OwnCsv extends Csv {
+    override async *parse() {}
+  }
+  class Extended extends Xml {
+    override async *parse(response: Response) {
+      yield* super.parse(response);
+    }
+  }
+  class Calls extends Xml {
+    override async *parse() {
+      yield this.parseNode();
+    }
+  }
+
+  it.each([
+    [OwnXml, 'the class OwnXml has a parse() of its own, so parseNode() is never called'],
+    [OwnCsv, 'the class OwnCsv has a parse() of its own, so parseRow() is never called'],
+  ])('is refused, with what to write: %o', (Kind, problem) => {
+    expect(problemOf(Kind)).toContain(problem);
+    expect(problemOf(Kind)).toContain('give it another name');
+  });
+
+  it('is accepted where parse() calls that of the base class, or the method for one record', () => {
+    expect(problemOf(Extended)).toBeNull();
+    expect(problemOf(Calls)).toBeNull();
   });
 });

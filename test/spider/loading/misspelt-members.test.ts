@@ -1,5 +1,7 @@
 /** A member whose name is nearly that of a known one is pointed out, and no other. */
 import { describe, expect, it } from 'vitest';
+import { Request } from '../../../src/http/message/request.js';
+import type { Response } from '../../../src/http/message/response.js';
 import { CSVFeedSpider } from '../../../src/spider/kinds/csv-feed-spider.js';
 import { misspeltMembers } from '../../../src/spider/loading/misspelt-members.js';
 import { CrawlSpider } from '../../../src/spider/rules/crawl-spider.js';
@@ -43,4 +45,43 @@ it('a member of a purpose of its own is not', () => {
   expect(hints({ startUrl: 'http://a.example/', startUrls: ['http://a.example/'] })).toEqual([]);
   // These names of Scrapy count.
   expect(hints({ start_urls: [], download_delay: 1, allowed_domains: [] })).toEqual([]);
+});
+
+describe('a method that only another kind of spider calls', () => {
+  class Plain extends Spider {
+    override name = 'shop';
+    parseStartUrl() {}
+  }
+  class Uses extends Spider {
+    override name = 'shop';
+    override *start() {
+      yield new Request('http://a.example/', { callback: this.parseStartUrl });
+    }
+    parseStartUrl() {}
+  }
+  class UsesByName extends Spider {
+    override name = 'shop';
+    override *parse(response: Response) {
+      yield response.follow('/a', 'parseStartUrl');
+    }
+    parseStartUrl() {}
+  }
+
+  it.each([
+    ['parseStartUrl', Spider, 'CrawlSpider'],
+    ['parseStartUrl', CSVFeedSpider, 'CrawlSpider'],
+    ['parseNode', Spider, 'XMLFeedSpider'],
+    ['parseRow', CrawlSpider, 'CSVFeedSpider'],
+  ])('%s is pointed out', (name, Base, kind) => {
+    expect(hints({ [name]: method }, Base)).toEqual([
+      `the spider shop has ${name}, which only a ${kind} calls: extend ${kind}, or name ${name} as the callback of a request`,
+    ]);
+  });
+
+  it('is pointed out in a class, unless the class names it elsewhere, as a callback', () => {
+    expect(misspeltMembers(new Plain())).toHaveLength(1);
+    expect(misspeltMembers(new Uses())).toEqual([]);
+    expect(misspeltMembers(new UsesByName())).toEqual([]);
+    expect(misspeltMembers(Object.assign(new CrawlSpider(), { parseStartUrl: method }))).toEqual([]);
+  });
 });

@@ -87,3 +87,13 @@ describe('a rule', () => {
     expect(withRules(/a/)).toContain('rules[0] is a regular expression');
   });
 });
+
+describe('fingerprint() of a spider', () => {
+  it('is refused where it is async, with what to do', () => {
+    expect(problemWith({ fingerprint: async () => 'a' })).toMatch(
+      /^fingerprint\(\) is async, but its value is needed at once: .*node:crypto/,
+    );
+    expect(problemWith({ *fingerprint() {} })).toMatch(/^fingerprint\(\) is a generator/);
+    expect(problemWith({ fingerprint: () => 'a' })).toBeNull();
+  });
+});

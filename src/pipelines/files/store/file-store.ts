@@ -13,6 +13,8 @@ export interface StoredFile {
 export interface FileStore {
   /** FILES_STORE or IMAGES_STORE, for messages. */
   readonly place: string;
+  /** Completes "which waits for …": the server that `open` asks, and how long it may be silent. Null for a folder. */
+  readonly awaits: string | null;
   /** Check that files can be written. @throws CrawlnodeError `files_unwritable` */
   open(): Promise<void>;
   /**

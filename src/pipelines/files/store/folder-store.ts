@@ -15,6 +15,7 @@ const UNFINISHED = '.unfinished';
 const ABANDONED_AFTER_MS = 60 * 60 * 1_000;
 
 export class FolderStore implements FileStore {
+  readonly awaits = null;
   readonly #folder: string;
   readonly #prefix: string;
 

@@ -19,6 +19,12 @@ export interface StoreOptions {
 export async function openStore(options: StoreOptions): Promise<FileStore> {
   const { setting, place, acl, host, settings, projectDir } = options;
   if (!place.startsWith('s3://')) return new FolderStore(place, host);
-  const [{ openS3 }, { S3Store }] = await Promise.all([import('./s3-client.js'), import('./s3-store.js')]);
-  return new S3Store(await openS3(setting, settings, projectDir), { url: place, acl, host });
+  const [{ openS3, SILENCE_MS }, { S3Store }] = await Promise.all([
+    import('./s3-client.js'),
+    import('./s3-store.js'),
+  ]);
+  // A URL with credentials is refused by the settings.
+  const server = settings.AWS_ENDPOINT_URL ?? 'Amazon S3';
+  const awaits = `an answer of ${server} about ${place}, up to ${SILENCE_MS / 1_000} s`;
+  return new S3Store(await openS3(setting, settings, projectDir), { url: place, acl, host, awaits });
 }

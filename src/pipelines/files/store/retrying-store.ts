@@ -30,6 +30,10 @@ export class RetryingStore {
     this.#options = options;
   }
 
+  get awaits(): string | null {
+    return this.#store.awaits;
+  }
+
   /** As that of the store: not tried again, so that a wrong setting is reported at once. */
   open(): Promise<void> {
     return this.#store.open();

@@ -40,6 +40,8 @@ const ATTEMPTS = 3;
 const CONNECTION_TIMEOUT_MS = 5_000;
 /** Without any byte. */
 const SOCKET_TIMEOUT_MS = 30_000;
+/** For so long a server that accepts connections and sends nothing is waited for. */
+export const SILENCE_MS = ATTEMPTS * SOCKET_TIMEOUT_MS;
 const REQUEST_TIMEOUT_MS = 300_000;
 /** Storages with an endpoint of their own accept any region. */
 const ANY_REGION = 'us-east-1';

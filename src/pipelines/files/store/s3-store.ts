@@ -20,12 +20,15 @@ export interface S3StoreOptions {
   readonly url: string;
   /** FILES_STORE_S3_ACL or IMAGES_STORE_S3_ACL. */
   readonly acl: string;
+  /** `FileStore.awaits` */
+  readonly awaits?: string;
   /** The first part of the path of each file; null where all hosts share their files. */
   readonly host: string | null;
 }
 
 export class S3Store implements FileStore {
   readonly place: string;
+  readonly awaits: string | null;
   readonly #s3: S3;
   readonly #bucket: string;
   /** Before the path of a file; ends in `/` unless it is empty. */
@@ -33,9 +36,10 @@ export class S3Store implements FileStore {
   readonly #prefix: string;
   readonly #acl: string;
 
-  constructor(s3: S3, { url, acl, host }: S3StoreOptions) {
+  constructor(s3: S3, { url, acl, host, awaits }: S3StoreOptions) {
     const { bucket, folder } = s3Location(url)!;
     this.place = url;
+    this.awaits = awaits ?? null;
     this.#s3 = s3;
     this.#bucket = bucket;
     this.#folder = folder === '' ? '' : `${folder}/`;
