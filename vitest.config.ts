@@ -1,5 +1,5 @@
 /**
- * How the tests run: each file in a process of its own, two at a time, `crawlnode` resolving to the source.
+ * How the tests run: each file in a process of its own, three at a time, `crawlnode` resolving to the source.
  * The e2e tests start the real executable instead, which runs from dist/ (`npm run build` first; `npm test` does).
  */
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,8 @@ export default defineConfig({
     setupFiles: ['test/helpers/setup.ts'],
     exclude: ['test/fixtures/**', 'node_modules/**', 'dist/**'],
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than two cores: many tests wait for clocks, and for processes that do.
+    maxWorkers: 3,
     // Bounds for a machine that is busy with something else, not expectations: no test asserts a time.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -51,7 +51,7 @@ async function check(name, script) {
 /**
  * Vitest, counted from its JSON report; a crash, a file that does not load, or no test at all is a failure.
  *
- * The tests meet real servers and clocks while two files run side by side. Of a whole run, a few files that failed run
+ * The tests meet real servers and clocks while several files run side by side. Of a whole run, a few files that failed run
  * once more, one at a time; their second result counts, and each test that needed it is named.
  */
 async function tests(args) {

@@ -68,13 +68,14 @@ function workingFolder(): string {
   }
 }
 
-/** The settings that the global options set, as NAME → text. @throws UsageError for a `-s` without `=`. */
+/** The settings that the global options set, as NAME → text; of several for one name the last. @throws UsageError for a `-s` without `=`. */
 export function globalSettings({ globals, cwd }: Context): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const pair of globals.set) {
     const at = pair.indexOf('=');
     if (at < 1) throw new UsageError(`-s ${pair}: expected NAME=VALUE`);
-    Object.defineProperty(texts, pair.slice(0, at), { value: pair.slice(at + 1), enumerable: true });
+    const value = pair.slice(at + 1);
+    Object.defineProperty(texts, pair.slice(0, at), { value, enumerable: true, configurable: true });
   }
   if (globals.level !== undefined) texts.LOG_LEVEL = globals.level;
   // A path on the command line counts from where the user stands, not from the project folder.

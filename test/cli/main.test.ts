@@ -96,6 +96,15 @@ describe('the program', () => {
     const before = await command('-s', 'CONCURRENT_REQUESTS=7', 'settings', 'CONCURRENT_REQUESTS');
     expect(after).toMatchObject({ code: 0, stdout: 'CONCURRENT_REQUESTS  7 requests  (cli)\n' });
     expect(before.stdout).toBe(after.stdout);
+    const twice = await run(
+      '-s',
+      'CONCURRENT_REQUESTS=3',
+      'settings',
+      'CONCURRENT_REQUESTS',
+      '-s',
+      'CONCURRENT_REQUESTS=7',
+    );
+    expect(twice).toEqual(after);
   });
 
   it('a reader that goes away ends it quietly', () => {

@@ -1,4 +1,9 @@
-/** The real executable in a process of its own, as a user starts it: `bin/crawlnode.js` over the built dist/. */
+/**
+ * The real executable in a process of its own, as a user starts it: `bin/crawlnode.js` over the built dist/.
+ *
+ * A start costs most of a second of CPU time, so it is for what a process does: signals, kills, workers, several nodes,
+ * standard output. Other commands, single crawls included, run in the process of the test (`cli/run-here.ts`).
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -36,19 +36,22 @@ export interface JoinChoice {
 
 /** Join as a node of this machine. */
 export function joinAs(frontier: Frontier, choice: JoinChoice = {}): Promise<Joined> {
-  return frontier.join(
-    { id: choice.id ?? 'one', host: hostname(), pid: choice.pid ?? process.pid },
-    {
-      shape: { ...defaultShape, ...choice.shape },
-      tunables: { ...defaultTunables, ...choice.tunables },
-      budgets: { ...noBudgets, ...choice.budgets },
-      feeds: choice.feeds ?? [],
-      hasStart: choice.hasStart ?? false,
-      hasIdle: choice.hasIdle ?? false,
-      maxCookieJars: choice.maxCookieJars ?? 100,
-      flushOnStart: choice.flushOnStart ?? false,
-      args: choice.args ?? {},
-      startsAgain: choice.startsAgain ?? false,
-    },
-  );
+  const node = { id: choice.id ?? 'one', host: hostname(), pid: choice.pid ?? process.pid };
+  return frontier.join(node, joinOptions(choice));
+}
+
+/** What a node tells the frontier as it joins. */
+export function joinOptions(choice: JoinChoice = {}): Parameters<Frontier['join']>[1] {
+  return {
+    shape: { ...defaultShape, ...choice.shape },
+    tunables: { ...defaultTunables, ...choice.tunables },
+    budgets: { ...noBudgets, ...choice.budgets },
+    feeds: choice.feeds ?? [],
+    hasStart: choice.hasStart ?? false,
+    hasIdle: choice.hasIdle ?? false,
+    maxCookieJars: choice.maxCookieJars ?? 100,
+    flushOnStart: choice.flushOnStart ?? false,
+    args: choice.args ?? {},
+    startsAgain: choice.startsAgain ?? false,
+  };
 }

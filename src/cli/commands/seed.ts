@@ -17,7 +17,7 @@ import { loadSpider, useCrawlInMessages } from '../project/open-project.js';
 import { fullQueueNotice } from '../seed/full-queue-notice.js';
 import { seedProgress } from '../seed/seed-progress.js';
 import { MAX_BAD_SEEDS_SHOWN, reportSeedResult } from '../seed/seed-result.js';
-import { seedLines, seedSources } from '../seed/seed-sources.js';
+import { type SeedSources, seedLines, seedSources } from '../seed/seed-sources.js';
 import { runUntilSignal } from '../signals/run-until-signal.js';
 import { oneLine } from '../terminal/printable.js';
 
@@ -51,7 +51,11 @@ export const command: CliCommand = {
     void command
       .argument('<spider>', spiderWords)
       .argument('[url...]', 'URLs, or JSON objects as in a file of seeds')
-      .option('--file <file>', 'one seed per line: a URL, or a JSON object with the fields of a request')
+      .option(
+        '--file <file>',
+        'one seed per line: a URL, or a JSON object with the fields of a request; may repeat',
+        collect,
+      )
       .option('--stdin', 'read seeds from stdin, one per line')
       .option('--column <name>', 'the input is CSV or JSON lines, and this column holds the URL')
       .option('--format <format>', 'csv or jsonl, if the file name does not show it')
@@ -70,7 +74,7 @@ export const command: CliCommand = {
   run: async (context, [spider = '', ...seeds], options) => {
     const isList = options.listBad === true;
     const sources = isList ? null : await seedSources(context, seeds, options);
-    if (sources !== null && sources.file !== null) await refuseUnreadable(sources.file);
+    for (const { path } of sources?.files ?? []) await refuseUnreadable(path);
     const project = await loadSpider(context, spider, settingTextsOf(options));
     const crawlArguments = useCrawlInMessages(context, spider, project);
     const { settings } = project.loaded;
@@ -86,7 +90,7 @@ export const command: CliCommand = {
         say(`${file}: ${why}`, 'warn'),
       );
       const place = () => (sitemaps === null ? '' : `${sitemaps.counts.read} sitemaps`);
-      const progress = await seedProgress(context, counts, sources.file, place);
+      const progress = await seedProgress(context, counts, onlyFile(sources), place);
       if (seeding.isFlushed) say(flushNotice);
       let interrupted: number | Error | null;
       try {
@@ -123,6 +127,9 @@ export const command: CliCommand = {
     });
   },
 };
+
+/** The size of the input is known when it is one file. */
+const onlyFile = ({ files }: SeedSources): string | null => (files.length === 1 ? files[0]!.path : null);
 
 const flushNotice =
   'SCHEDULER_FLUSH_ON_START clears the queue as the next run begins, so the seeds are appended to start_urls, which it keeps';

@@ -8,14 +8,20 @@ import { type Column, columnOf, type Reading, readLines } from '../input/read-li
 
 export interface SeedSources {
   readonly seeds: readonly string[];
-  /** Absolute path. */
-  readonly file: string | null;
+  readonly files: readonly SeedFile[];
   readonly stdin: boolean;
+  /** Of stdin. */
   readonly column: Column | null;
   /** URLs as given, paths absolute. */
   readonly sitemaps: readonly string[];
   /** Only sitemap entries that changed after this instant. */
   readonly sinceMs: number | null;
+}
+
+export interface SeedFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly column: Column | null;
 }
 
 /** @throws UsageError when there is no source, or an option is invalid. */
@@ -24,12 +30,12 @@ export async function seedSources(
   seeds: readonly string[],
   options: Readonly<Record<string, unknown>>,
 ): Promise<SeedSources> {
-  if (options.file === '-') throw new UsageError('--file - names a file: --stdin reads from stdin');
-  const file = typeof options.file === 'string' ? path.resolve(context.cwd, options.file) : null;
+  const names = (options.file ?? []) as readonly string[];
+  if (names.includes('-')) throw new UsageError('--file - names a file: --stdin reads from stdin');
   const given = (options.sitemap ?? []) as readonly string[];
   const stdin = options.stdin === true;
   // stdin is read only with --stdin: a parent process often leaves it open without writing to it.
-  if (seeds.length + given.length === 0 && file === null && !stdin) {
+  if (seeds.length + given.length === 0 && names.length === 0 && !stdin) {
     throw new UsageError('no seeds: give URLs, --file FILE, --stdin or --sitemap URL');
   }
   const sinceMs = instantOf(options.since);
@@ -38,17 +44,29 @@ export async function seedSources(
   }
   const { sitemapSource } = await import('../../crawler/seeds/sitemap-seeds.js');
   const sitemaps = given.map((source) => sitemapSource(source, context.cwd));
-  return { seeds, file, stdin, column: columnOf(file, options), sitemaps, sinceMs };
+  const files = names.map((name) => path.resolve(context.cwd, name));
+  return {
+    seeds,
+    files: files.map((file) => ({ path: file, column: columnOf(file, options) })),
+    stdin,
+    column: stdin ? columnOf(null, options) : null,
+    sitemaps,
+    sinceMs,
+  };
 }
 
-/** Seeds from the arguments, the file, stdin and the sitemaps, in this order. */
+/** Seeds from the arguments, the files, stdin and the sitemaps, in this order. */
 export async function* seedLines(
   context: Context,
-  { seeds, file, stdin, column, sitemaps }: SeedSources,
+  { seeds, files, stdin, column, sitemaps }: SeedSources,
   open: OpenSitemaps | null,
   reading: Omit<Reading, 'column' | 'stop'> & { readonly stop: AbortSignal },
 ): AsyncIterable<SeedText> {
-  yield* readLines(context, seeds, file, stdin, { ...reading, column });
+  yield* readLines(context, seeds, null, false);
+  for (const file of files) {
+    yield* readLines(context, [], file.path, false, { ...reading, column: file.column });
+  }
+  yield* readLines(context, [], null, stdin, { ...reading, column });
   if (open === null) return;
   for (const source of sitemaps) yield* open.lines(source, reading.stop);
 }

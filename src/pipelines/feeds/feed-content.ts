@@ -2,6 +2,7 @@
  * What stands in a feed file: begun, brought back to a checkpoint, and added to at its end. Items come from the store, so
  * each is checked; how far the file is about to be written is recorded before it is (`feed-records.ts`).
  */
+import { RefusedError } from '../../errors.js';
 import type { FeedCheckpoint } from '../../feed-outbox.js';
 import type { Logger } from '../../log.js';
 import { FeedDisk } from './feed-disk.js';
@@ -127,11 +128,17 @@ export class FeedContent {
     return restored.checkpoint;
   }
 
-  /** Write items behind a checkpoint. @returns the next one. @throws CrawlnodeError `feed_unwritable`, `feed_changed` */
+  /**
+   * Write items behind a checkpoint. @returns the next one.
+   * @throws CrawlnodeError `feed_unwritable`, `feed_changed`; RefusedError `feed_format` where a CSV file that others began
+   * has no column for what the first item holds
+   */
   async append(texts: readonly string[], after: FeedCheckpoint): Promise<FeedCheckpoint> {
     await this.#disk.refuseChanged(after.lengthBytes);
     const state = { ...after, sequence: this.#itemsInFile(after) };
-    const { text, header, dropped } = this.#format.render(this.#checked(texts, after.sequence), state);
+    const items = this.#checked(texts, after.sequence);
+    if (after.lengthBytes === this.#own?.beginBytes) this.#refuseMisfit(items, state);
+    const { text, header, dropped } = this.#format.render(items, state);
     if (dropped.length > 0) this.#sayDropped(dropped);
     const bytes = this.#format.encode(text);
     const lengthBytes = after.lengthBytes + bytes.length;
@@ -156,6 +163,15 @@ export class FeedContent {
   async close(): Promise<void> {
     this.#lock?.release();
     await this.#disk.close();
+  }
+
+  #refuseMisfit(items: readonly string[], state: FeedCheckpoint): void {
+    const columns = this.#format.misfit?.(items, state) ?? null;
+    if (columns === null) return;
+    throw new RefusedError(
+      `${this.#options.path} has the columns ${columns.join(', ')}, and the items have none of them: move or rename this file; the same command then writes the items to a new one`,
+      { code: 'feed_format' },
+    );
   }
 
   /** A file that -O began anew in the middle of a crawl holds fewer items than the crawl has given. */
@@ -207,7 +223,7 @@ export class FeedContent {
     const { path, log } = this.#options;
     log.warn(
       { file: path, fields },
-      "Some items have fields without a column; the first item's fields are the columns",
+      'Some fields of the items have no column in the file and are left out of it; FEEDS may name all columns (fields)',
     );
   }
 }

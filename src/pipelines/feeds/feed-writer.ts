@@ -67,6 +67,12 @@ export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
       log.warn({ file: path, itemsBefore: known.sequence }, message);
       return new FeedFile(options, content, begun);
     }
+    if (known.sequence === 0 && known.lengthBytes > 0 && (await content.isEmpty())) {
+      // Nothing of this job was in it: somebody has put what others wrote out of the way.
+      const begun = await content.begin();
+      await feeds.checkpoint(writer, begun, 0);
+      return new FeedFile(options, content, begun);
+    }
     const reached = await content.goTo(known, (sequence) => feeds.read(writer.feed, sequence, BATCH));
     if (options.overwrite) {
       log.info(

@@ -4,9 +4,13 @@
  */
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { SettingsError } from '../../errors.js';
 
 /** Relative to a project folder; the first one that exists is used. */
 const SETTINGS_FILES = ['crawlnode.yaml', path.join('config', 'crawlnode.yaml')];
+
+/** Names that somebody may give the file instead. It would have no effect, not even its REDIS_URL. */
+const OTHER_NAMES = ['crawlnode.yml', 'crawlnode.json', path.join('config', 'crawlnode.yml')];
 
 export interface FoundSettingsFile {
   /** Absolute; null where there is none, so the working folder is the project. */
@@ -19,9 +23,11 @@ export interface FoundSettingsFile {
  * Find the settings file of the project that contains a folder. A folder with `spiders/` but no settings file is a project
  * with default settings. A file in a parent folder is used only if this user or root owns it, because the spiders beside it
  * are run as code.
+ * @throws SettingsError where the settings file of the working folder has a name that is not read
  */
 export function findSettingsFile(cwd: string): FoundSettingsFile {
   const fileInCwd = settingsFileIn(cwd);
+  if (fileInCwd === null) refuseOtherName(cwd);
   if (fileInCwd !== null || existsSync(path.join(cwd, 'spiders'))) return { file: fileInCwd, warnings: [] };
   for (const folder of parentsOf(cwd)) {
     const file = settingsFileIn(folder);
@@ -41,6 +47,13 @@ export function projectFolderOf(file: string): string {
 
 function settingsFileIn(folder: string): string | null {
   return SETTINGS_FILES.map((name) => path.join(folder, name)).find((file) => existsSync(file)) ?? null;
+}
+
+function refuseOtherName(folder: string): void {
+  const name = OTHER_NAMES.find((other) => existsSync(path.join(folder, other)));
+  if (name === undefined) return;
+  const readName = `${name.slice(0, -path.extname(name).length)}.yaml`;
+  throw new SettingsError(`${name} is not read: rename it to ${readName}, or name it with -c ${name}`);
 }
 
 /** The nearest parent first. */

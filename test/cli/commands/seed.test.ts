@@ -30,6 +30,15 @@ describe.each(engines)('seed on the %s engine', (engine) => {
     expect(stderr).toMatch(/shop\.csv: row 5: bad seed: .*nonsense/);
   });
 
+  it('reads every file that is named, each by its kind', async () => {
+    await here.project.write('a.txt', 'http://a.example/1\n');
+    await here.project.write('b.csv', 'name,url\nx,http://a.example/2\n');
+    const { stdout } = await run(['seed', 'news', '--file', 'a.txt', '--file', 'b.csv']);
+    expect(stdout).toBe('news: 2 accepted, 0 duplicate, 0 bad\n');
+    const missing = await run(['seed', 'news', '--file', 'none.txt', '--file', 'a.txt']);
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('none.txt') });
+  });
+
   it('takes a seed a line, however lines end and whatever Unicode calls a separator', async () => {
     const meta = { text: 'one\u2028two\u2029three\u0085four\vfive' };
     const seeds = [JSON.stringify({ url: 'https://a.example/1', meta }), 'https://a.example/2'];

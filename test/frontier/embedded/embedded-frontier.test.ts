@@ -14,6 +14,7 @@ import { bootId } from '../../../src/frontier/embedded/file/processes.js';
 import { fileIn } from '../../../src/frontier/embedded/file/wal.js';
 import { findInFolder as listCrawls } from '../../../src/frontier/embedded/read/find-crawls.js';
 import { allParts, type Dupefilter } from '../../../src/frontier/frontier.js';
+import type { OpenOptions } from '../../../src/frontier/open-options.js';
 import type { World } from '../../frontier-contract/frontier-contract.js';
 import {
   Crawl,
@@ -27,9 +28,21 @@ import {
   until,
   worldOf,
 } from '../../frontier-contract/world.js';
+import { joinOptions } from '../../helpers/joining.js';
 import { defaultShape, openOptions } from '../../helpers/open-options.js';
 import { type TempDir, tempDir } from '../../helpers/temp-dir.js';
-import type { ChildTask } from './embedded-frontier-child.js';
+
+/** What `embedded-frontier-child.mjs` is told. */
+interface ChildTask {
+  readonly open: OpenOptions;
+  readonly dir: string;
+  readonly join: ReturnType<typeof joinOptions>;
+  /** Pages are numbered from 0 up to this. */
+  readonly pages: number;
+}
+const childScript = fileURLToPath(
+  new URL('../../helpers/children/embedded-frontier-child.mjs', import.meta.url),
+);
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -323,10 +336,12 @@ describe('a folder of the embedded engine', () => {
       const shape = { ...defaultShape, dupefilter };
       const frontier = await crawl.world.client(shape);
       await frontier.push([request('0', { domain: '0.example' })], 'links');
-      const task: ChildTask = { open: openOptions(folder.dir, 'news', { shape }), dir: folder.dir, pages };
-      const script = fileURLToPath(new URL('./embedded-frontier-child.ts', import.meta.url));
+      const task: ChildTask = {
+        ...{ open: openOptions(folder.dir, 'news', { shape }), dir: folder.dir, pages },
+        join: joinOptions({ shape, tunables: { concurrencyPerDomain: 16, failedLimit: 1000 } }),
+      };
       const start = async (): Promise<ChildProcess> => {
-        const child = spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify(task)], {
+        const child = spawn(process.execPath, [childScript, JSON.stringify(task)], {
           stdio: ['ignore', 'pipe', 'inherit'],
         });
         children.push(child);

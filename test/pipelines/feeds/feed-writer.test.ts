@@ -438,6 +438,22 @@ test('-o on a csv file fills the columns that are there', async () => {
   expect(text('a.csv')).toBe('b,a\n1,2\n3,4\r\n');
 });
 
+test('-o on a csv file without a column for any field of the items is refused, and the items wait', async () => {
+  writeFileSync(at('a.csv'), 'b,a\n1,2\n');
+  const outbox = new MemoryOutbox();
+  outbox.add({ url: 'x', title: 'y' });
+  const file = await open('a.csv', outbox);
+  await expect(file.drain()).rejects.toMatchObject({
+    ...{ name: 'RefusedError', code: 'feed_format' },
+    message: expect.stringContaining('a.csv has the columns b, a, and the items have none of them'),
+  });
+  expect(text('a.csv')).toBe('b,a\n1,2\n');
+  await file.close();
+  renameSync(at('a.csv'), at('old.csv'));
+  await (await open('a.csv', outbox)).drain();
+  expect(text('a.csv')).toBe('url,title\r\nx,y\r\n');
+});
+
 test('-o on a json file with content is refused and changes nothing; an empty one is fine', async () => {
   writeFileSync(at('a.json'), '[]');
   await expect(open('a.json', new MemoryOutbox())).rejects.toThrow(UsageError);
@@ -634,7 +650,7 @@ interface FeedChildTask {
   readonly writer: Omit<FeedWriter, 'pid'>;
   readonly format: FeedFormatName;
 }
-const feedChild = fileURLToPath(new URL('../../helpers/feed-child.mjs', import.meta.url));
+const feedChild = fileURLToPath(new URL('../../helpers/children/feed-child.mjs', import.meta.url));
 
 describe.each(engines)('on the %s engine', (engine) => {
   let spiders = 0;

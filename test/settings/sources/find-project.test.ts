@@ -24,6 +24,17 @@ const file = (text: string, ...parts: string[]) => {
 const load = (cwd: string, configFile?: string) => loadSettings({ cwd, configFile, env: {}, cli: {} });
 
 describe('the project of a command', () => {
+  it('is refused with a settings file under a name that is not read, since its REDIS_URL would have no effect', () => {
+    file('REDIS_URL: redis://127.0.0.1\n', 'shop', 'crawlnode.yml');
+    folder('shop', 'spiders');
+    const renamed =
+      'crawlnode.yml is not read: rename it to crawlnode.yaml, or name it with -c crawlnode.yml';
+    expect(() => load(at('shop'))).toThrow(renamed);
+    expect(load(at('shop'), 'crawlnode.yml').settings.REDIS_URL).toBe('redis://127.0.0.1');
+    file('RETRY_TIMES: 7\n', 'shop', 'crawlnode.yaml');
+    expect(load(at('shop')).settings.RETRY_TIMES).toBe(7);
+  });
+
   it('is the nearest parent folder with a settings file; paths count from it, and a warning names it', () => {
     file('RETRY_TIMES: 7\n', 'shop', 'crawlnode.yaml');
     const cwd = folder('shop', 'spiders', 'deep');

@@ -218,7 +218,7 @@ function makeFile(file: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    rmSync(fresh, { force: true });
+    for (const end of ['', '-journal', '-wal', '-shm']) rmSync(fresh + end, { force: true });
   }
 }
 
@@ -230,8 +230,9 @@ export function createFile(file: string): void {
   try {
     // Before the first table: later it would take a rebuild of the whole file.
     connection.exec('PRAGMA auto_vacuum = INCREMENTAL');
-    connection.exec('PRAGMA journal_mode = WAL');
     connection.exec(`BEGIN; ${schema()} COMMIT`);
+    // After the tables: they would else be in the log, and a full disk keeps the close from moving them into the file.
+    connection.exec('PRAGMA journal_mode = WAL');
   } finally {
     connection.close();
   }

@@ -5,6 +5,8 @@ import { CrawlnodeError, DamagedStoreError, FrontierUnavailableError, messageOf 
 const BUSY = 5;
 const LOCKED = 6;
 const FULL = 13;
+/** The extended code for a full disk when the index of the log is made (SQLITE_IOERR_SHMSIZE). */
+const NO_ROOM_FOR_INDEX = 4874;
 /** Corrupt, not a database; and what our statements never meet in a sound file: no such table, a broken constraint, a mismatch. */
 const damaged = new Set([11, 26, 1, 19, 20]);
 const advice: Readonly<Record<number, string>> = {
@@ -72,7 +74,9 @@ const codesByMessage: readonly (readonly [start: string, code: number])[] = [
 ];
 
 function primaryCode(error: unknown): number | null {
-  const { errcode, code } = (error ?? {}) as { errcode?: unknown; code?: unknown };
+  const { errcode, sqliteExtendedCode, code } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  // Node's own driver has the extended code in `errcode`, the package has it apart.
+  if ((sqliteExtendedCode ?? errcode) === NO_ROOM_FOR_INDEX) return FULL;
   if (typeof errcode === 'number') return errcode & 0xff;
   if (code !== 'ERR_SQLITE_ERROR') return null;
   return codesByMessage.find(([start]) => messageOf(error).startsWith(start))?.[1] ?? 1;

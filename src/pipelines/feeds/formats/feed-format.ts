@@ -55,6 +55,8 @@ export interface FeedFormat {
   adopt(beginning: string): string;
   /** The header to go on with: what the store has kept, unless the file itself says otherwise. */
   resume(beginning: string, header: string): string;
+  /** The columns of the file if none of them fits these items, so that their rows would be empty; null where they can follow. */
+  misfit?(items: readonly string[], state: FeedState): readonly string[] | null;
   /** @param items JSON objects (`itemLine`) */
   render(items: readonly string[], state: FeedState): Rendered;
 }
@@ -173,6 +175,13 @@ const csvFormat = (safe: (text: string) => string, fixed: readonly string[] = []
     const isSame = found.length === 0 || headerOf(stored.map(safe)) === headerOf(found);
     return headerOf(isSame ? stored : found);
   },
+  misfit: (texts, { header }) => {
+    const columns = columnsOf(header);
+    const fields = firstFields(texts.map((text) => JSON.parse(text) as Record<string, unknown>));
+    return columns.length === 0 || fields.length === 0 || fields.some((field) => columns.includes(field))
+      ? null
+      : columns;
+  },
   render: (texts, { header }) => {
     const items = texts.map((text) => JSON.parse(text) as Record<string, unknown>);
     const columns = header !== '' ? columnsOf(header) : fixed.length > 0 ? fixed : firstFields(items);
@@ -224,7 +233,11 @@ function withFields(format: FeedFormat, fields: Readonly<Record<string, string>>
     const known = Object.entries(fields).filter(([field]) => Object.hasOwn(item, field));
     return JSON.stringify(Object.fromEntries(known.map(([field, name]) => [name, item[field]])));
   };
-  return { ...format, render: (items, state) => format.render(items.map(picked), state) };
+  return {
+    ...format,
+    misfit: (items, state) => format.misfit?.(items.map(picked), state) ?? null,
+    render: (items, state) => format.render(items.map(picked), state),
+  };
 }
 
 const headerOf = (columns: readonly string[]): string =>
