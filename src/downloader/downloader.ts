@@ -17,26 +17,16 @@ import { type Reach, refusalOfUrl } from './private-addresses.js';
 import { ProxiedDownload } from './proxies/proxied-download.js';
 import { ProxyClients } from './proxies/proxy-clients.js';
 import { noProxies, type ProxyOptions, ProxyRoutes } from './proxies/proxy-routes.js';
+import type { Limits } from './request-limits.js';
 import { PACE_INTERVAL_MS } from './stalled-downloads.js';
 import { type DownloadRequest, isParsedLeniently } from './wire-request.js';
 
 export type { Download, DownloadRequest, DownloadUnderWay };
 
-export interface DownloaderOptions extends Omit<AgentsOptions, 'maxSockets' | 'reach'> {
+/** What may be configured of the downloads of a node. */
+export interface DownloaderOptions extends Omit<AgentsOptions, 'maxSockets' | 'reach'>, Limits {
   /** Let every request connect to private and link-local addresses (ALLOW_PRIVATE_ADDRESSES). */
   readonly allowPrivateAddresses: boolean;
-  /** Timeout of the whole download, including the body (DOWNLOAD_TIMEOUT). */
-  readonly timeoutMs: number;
-  /** Limit on the size of the body, encoded and decoded (DOWNLOAD_MAXSIZE); 0 for none. */
-  readonly maxBodyBytes: number;
-  /** A larger body is logged (DOWNLOAD_WARNSIZE); 0 for never. */
-  readonly warnBodyBytes: number;
-  /** A body that stays slower for `rateWindowMs` fails the download (DOWNLOAD_MIN_RATE); 0 for none. */
-  readonly minBytesPerSecond: number;
-  /** By default 30,000. */
-  readonly rateWindowMs?: number;
-  /** A body that ends too early fails the download; false hands over what came (DOWNLOAD_FAIL_ON_DATALOSS). */
-  readonly failOnDataLoss: boolean;
   /** Bytes that all unfinished bodies may hold; beyond it, all but one pause (DOWNLOAD_BUFFER_LIMIT); 0 for no limit. */
   readonly bufferBytes: number;
   /** Empty for no User-Agent. */

@@ -10,7 +10,7 @@ import { ReceivedBody } from './body/received-body.js';
 import { Deadline } from './deadline.js';
 import { DownloadError, hostOf, toDownloadError } from './download-error.js';
 import { type Limits, limitsOf } from './request-limits.js';
-import { Pace, RATE_WINDOW_MS } from './stalled-downloads.js';
+import { Pace } from './stalled-downloads.js';
 import { type DownloadRequest, type Outgoing, toOutgoing } from './wire-request.js';
 
 export interface Download {
@@ -124,9 +124,9 @@ export class Exchange implements DownloadUnderWay {
   /** Check the progress; to be called every `PACE_INTERVAL_MS`. */
   readonly checkPace = (): void => {
     if (this.#settled || this.#isDecoding || this.#body.isPaused) return;
-    const { minBytesPerSecond, rateWindowMs = RATE_WINDOW_MS } = this.#limits;
     if (!this.#pace.isFastEnough(this.#body.wireBytes, this.#response !== null)) {
-      const says = `the body came at less than ${minBytesPerSecond} bytes a second for ${rateWindowMs / 1_000} s`;
+      const rate = `${this.#limits.minBytesPerSecond} bytes a second`;
+      const says = `the body came at less than ${rate} for ${this.#pace.rateWindowMs / 1_000} s`;
       this.#fail('too_slow', says);
     } else if (this.#pace.isStalled) this.#body.goLast();
   };

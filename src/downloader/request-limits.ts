@@ -1,12 +1,17 @@
 /** The limits of one download: those of the settings, unless the `meta` of the request has its own. */
 
-/** The limits of `DownloaderOptions`. */
 export interface Limits {
+  /** Timeout of the whole download, including the body (DOWNLOAD_TIMEOUT). */
   readonly timeoutMs: number;
+  /** Limit on the size of the body, encoded and decoded (DOWNLOAD_MAXSIZE); 0 for none. */
   readonly maxBodyBytes: number;
+  /** A larger body is logged (DOWNLOAD_WARNSIZE); 0 for never. */
   readonly warnBodyBytes: number;
+  /** A body that stays slower for `rateWindowMs` fails the download (DOWNLOAD_MIN_RATE); 0 for none. */
   readonly minBytesPerSecond: number;
+  /** By default 30,000. */
   readonly rateWindowMs?: number;
+  /** A body that ends too early fails the download; false hands over what came (DOWNLOAD_FAIL_ON_DATALOSS). */
   readonly failOnDataLoss: boolean;
 }
 

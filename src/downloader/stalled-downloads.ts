@@ -5,24 +5,22 @@ export const PACE_INTERVAL_MS = 500;
 /** After so many intervals without progress a download no longer counts against the concurrency. */
 const STALL_INTERVALS = 3;
 /** The minimum rate is an average over 30 s, so that a server may pause for half a minute. */
-export const RATE_WINDOW_MS = 30_000;
+const RATE_WINDOW_MS = 30_000;
 
 /** Called once an interval while a download is under way and not paused by this node. */
 export class Pace {
   readonly #minBytesPerSecond: number;
-  readonly #rateWindowMs: number;
+  /** The time over which the rate is an average. */
+  readonly rateWindowMs: number;
   #lastBodyBytes = 0;
   #idleIntervals = 0;
   #windowIntervals = 0;
   #windowBytes = 0;
 
-  /**
-   * @param minBytesPerSecond DOWNLOAD_MIN_RATE; 0 for none.
-   * @param rateWindowMs the minimum rate is an average over this time.
-   */
+  /** @param minBytesPerSecond DOWNLOAD_MIN_RATE; 0 for none. */
   constructor(minBytesPerSecond: number, rateWindowMs = RATE_WINDOW_MS) {
     this.#minBytesPerSecond = minBytesPerSecond;
-    this.#rateWindowMs = rateWindowMs;
+    this.rateWindowMs = rateWindowMs;
   }
 
   /** Nothing has been received for 1.5 s, or less than the minimum rate requires. */
@@ -49,7 +47,7 @@ export class Pace {
     this.#windowIntervals += 1;
     this.#windowBytes += bytes;
     const windowMs = this.#windowIntervals * PACE_INTERVAL_MS;
-    if (windowMs < this.#rateWindowMs) return true;
+    if (windowMs < this.rateWindowMs) return true;
     const isFast = this.#windowBytes * 1_000 >= this.#minBytesPerSecond * windowMs;
     this.#windowIntervals = 0;
     this.#windowBytes = 0;

@@ -193,7 +193,7 @@ export async function startNode(
 
 function extensionsOf(given: NodeChoice['extensions']): Extensions | null {
   if (given === undefined) return null;
-  const all = Object.entries(given).map(([name, methods]) => ({ name, methods }));
+  const all = Object.entries(given).map(([name, methods], number) => ({ name, number, methods }));
   return { all, opening: () => null, open: async () => {}, close: async () => {} };
 }
 

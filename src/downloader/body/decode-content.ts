@@ -142,6 +142,7 @@ async function decodeOne(bytes: Buffer, name: string, limit: Limit): Promise<Buf
 /** Decode gzip data that is followed by other data; any other error is final. @throws DownloadError */
 async function recoverFromError(error: unknown, bytes: Buffer, name: string, limit: Limit): Promise<Buffer> {
   const { code } = error as NodeJS.ErrnoException;
+  // One byte of other data is too short to be no gzip header: zlib then says that the body is cut off, as of one that is.
   const mayHaveMore = code === 'Z_DATA_ERROR' || code === 'Z_BUF_ERROR';
   if (!mayHaveMore || !name.endsWith('gzip')) throw decodingError(error, name, limit);
   const output = new BodyBytes();

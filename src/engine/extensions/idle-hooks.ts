@@ -13,11 +13,12 @@ import { resultsOf } from '../../spider/callback-results.js';
 import type { Spider } from '../../spider/spider.js';
 import { whereThrown } from '../../spider/where-thrown.js';
 import { withinTimeout } from '../../user-code/callback-timeout.js';
+import type { Loaded } from '../../user-code/numbered-modules.js';
 import type { LinkRules } from '../links/filter-links.js';
 import type { Outage } from '../node/outage.js';
 import type { Alarm } from '../node/wake-up.js';
 import { seedRequest } from '../seeds/seed-requests.js';
-import type { LoadedExtension } from './load-extensions.js';
+import type { Extension } from './extension.js';
 import type { Signals } from './signals.js';
 
 /** How often nodes that stay ask while the crawl is idle, as Scrapy does. */
@@ -42,7 +43,7 @@ export interface IdleDeps {
 }
 
 /** Whether a node has hooks for an idle crawl. */
-export function hasIdleHooks(spider: Spider, extensions: readonly LoadedExtension[]): boolean {
+export function hasIdleHooks(spider: Spider, extensions: readonly Loaded<Extension>[]): boolean {
   const ofExtensions = extensions.some(({ methods }) => methods.spiderIdle !== undefined);
   return typeof spider.idle === 'function' || ofExtensions;
 }

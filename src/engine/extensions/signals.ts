@@ -11,9 +11,9 @@ import type { ItemObserver } from '../../pipelines/item-pipeline.js';
 import type { Spider } from '../../spider/spider.js';
 import { whereThrown } from '../../spider/where-thrown.js';
 import { withinTimeout } from '../../user-code/callback-timeout.js';
+import type { Loaded } from '../../user-code/numbered-modules.js';
 import { add, type Counters } from '../links/filter-links.js';
-import type { ExtensionEvents } from './extension.js';
-import type { LoadedExtension } from './load-extensions.js';
+import type { Extension, ExtensionEvents } from './extension.js';
 
 type EventName = keyof ExtensionEvents;
 /** What an event says beside its spider. */
@@ -32,7 +32,7 @@ export interface SignalledPage {
 }
 
 export interface SignalsOptions {
-  readonly extensions: readonly LoadedExtension[];
+  readonly extensions: readonly Loaded<Extension>[];
   readonly spider: Spider;
   readonly frontier: Pick<Frontier, 'closeRun'>;
   /** CALLBACK_TIMEOUT. */

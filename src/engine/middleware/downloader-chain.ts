@@ -12,7 +12,8 @@ import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
 import { describeError, whereThrown } from '../../spider/where-thrown.js';
 import { withinTimeout } from '../../user-code/callback-timeout.js';
-import type { DownloaderMiddleware, Loaded } from './downloader-middleware.js';
+import type { Loaded } from '../../user-code/numbered-modules.js';
+import type { DownloaderMiddleware } from './downloader-middleware.js';
 
 /** What a pass through the modules led to. */
 export type Step =

@@ -44,11 +44,3 @@ export type MiddlewareResult<T> = undefined extends T
   ? // biome-ignore lint/suspicious/noConfusingVoidType: a method without a return statement is void.
     T | null | void | Promise<T | null | void>
   : T | Promise<T>;
-
-/** A module of a MIDDLEWARES setting, loaded. */
-export interface Loaded<M> {
-  /** As the setting names it, for messages. */
-  readonly name: string;
-  readonly number: number;
-  readonly methods: M;
-}

@@ -1,12 +1,12 @@
 /** Load the modules that DOWNLOADER_MIDDLEWARES and SPIDER_MIDDLEWARES name, in the order of their numbers. */
-import { CrawlnodeError, messageOf, SettingsError } from '../../errors.js';
+import { CrawlnodeError, messageOf } from '../../errors.js';
 import { builtInMiddleware, builtInOf, type MiddlewareSetting } from '../../settings/built-in-middleware.js';
 import type { CrawlContext } from '../../user-code/crawl-context.js';
-import { type ExpectedMethods, problemOfMethods } from '../../user-code/module-methods.js';
+import type { ExpectedMethods } from '../../user-code/module-methods.js';
+import { type Loaded, loadNumbered } from '../../user-code/numbered-modules.js';
 import { type OpenModules, openModules } from '../../user-code/open-modules.js';
-import { inOrder, instantiate, loadProjectModule } from '../../user-code/project-modules.js';
 import { DownloaderChain } from './downloader-chain.js';
-import type { DownloaderMiddleware, Loaded } from './downloader-middleware.js';
+import type { DownloaderMiddleware } from './downloader-middleware.js';
 import { SpiderChain } from './spider-chain.js';
 import type { SpiderMiddleware } from './spider-middleware.js';
 
@@ -58,17 +58,9 @@ export async function loadMiddleware(options: LoadMiddlewareOptions): Promise<Mi
   };
 }
 
-async function loadAll<M>(setting: MiddlewareSetting, options: LoadMiddlewareOptions): Promise<Loaded<M>[]> {
-  const loaded: Loaded<M>[] = [];
+function loadAll<M>(setting: MiddlewareSetting, options: LoadMiddlewareOptions): Promise<Loaded<M>[]> {
   const builtIn = builtInMiddleware[setting].map(({ name }) => name);
   const from = { ...options, setting, folder: 'middlewares', builtIn };
-  for (const [name, number] of inOrder(options.context.settings[setting])) {
-    if (builtInOf(setting, name) !== undefined) continue;
-    const methods = instantiate(await loadProjectModule(name, from), { setting: from.setting, name });
-    const problem = problemOfMethods(methods, expected[setting]);
-    if (problem !== null)
-      throw new SettingsError(`${setting} names ${name}, whose default export ${problem}.`);
-    loaded.push({ name, number, methods: methods as M });
-  }
-  return loaded;
+  const isBuiltIn = (name: string) => builtInOf(setting, name) !== undefined;
+  return loadNumbered(options.context.settings[setting], expected[setting], from, isBuiltIn);
 }

@@ -9,8 +9,8 @@ import type { PageLimits } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
 import { describeError, whereThrown } from '../../spider/where-thrown.js';
 import { withinTimeout } from '../../user-code/callback-timeout.js';
+import type { Loaded } from '../../user-code/numbered-modules.js';
 import type { Thrown } from './downloader-chain.js';
-import type { Loaded } from './downloader-middleware.js';
 import type { SpiderMiddleware, SpiderResult } from './spider-middleware.js';
 
 /** What a callback gave, one by one. */

@@ -18,7 +18,8 @@ const some = (from: number, count: number): FrontierRequest[] =>
 async function crawlOn(frontier: Frontier, name: number, isOver: () => boolean): Promise<number> {
   let pages = name * 1_000_000;
   while (!isOver()) {
-    const { leases } = await frontier.lease(16, 0);
+    // A few at a time: enough move between two steps of an examination, and each step is answered soon.
+    const { leases } = await frontier.lease(4, 0);
     await frontier.push(some(pages, leases.length), 'links');
     await Promise.all(leases.map((lease) => settle(frontier, lease, pages++)));
   }
@@ -47,7 +48,8 @@ describe('in Redis', { timeout: 60_000 }, () => {
     const tunables = { concurrencyPerDomain: 4, nodeTimeoutMs: 60_000 };
     const nodes = [await crawl.node({ tunables }), await crawl.node({ tunables })];
     const outsider = await crawl.outsider();
-    await outsider.push(some(0, 3_000), 'links');
+    // Several steps of an examination, which are of at most 500.
+    await outsider.push(some(0, 1_200), 'links');
     let isOver = false;
     const crawling = nodes.map(({ frontier }, n) => crawlOn(frontier, n + 1, () => isOver));
     const queue = `${world.spider}:requests:~queue`;
