@@ -363,7 +363,7 @@ export interface Snapshot {
   readonly done: number;
   readonly failed: number;
   readonly removed: number;
-  /** Requests whose records have vanished from the store: somebody deleted keys or rows, or Redis evicted them. */
+  /** Requests whose records have vanished from the store: somebody deleted keys or rows, Redis evicted them, or one of several servers lost its last writes. */
   readonly lost: number;
   readonly seen: number;
   readonly items: number;

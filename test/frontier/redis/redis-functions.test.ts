@@ -196,7 +196,7 @@ async function loadAnother(): Promise<void> {
 
 const ofPartitions = [
   ...['clear_complete', 'feed_move_in', 'feed_moved', 'found_crawl', 'grant_pages', 'merge_cookies'],
-  ...['push_links', 'raise_epoch', 'receive_transfer', 'take_pages'],
+  ...['note_rollback', 'push_links', 'raise_epoch', 'receive_transfer', 'take_pages'],
 ];
 
 describe('the library of functions', { timeout: 60_000 }, () => {

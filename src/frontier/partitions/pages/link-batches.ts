@@ -5,6 +5,7 @@
 import type { FrontierRequest } from '../../frontier.js';
 import { inChunks, requestWeight, type Weight } from '../../in-chunks.js';
 import type { PageLinks, PartPush, RedisPartition } from '../../redis/partitions/redis-partition.js';
+import type { Accepted } from './accepted-from-others.js';
 
 /** Links of one call. It blocks its server for about 10 ms. */
 const MAX_LINKS = 1_000;
@@ -16,11 +17,14 @@ interface WaitingLinks extends PageLinks {
 
 export class LinkBatches {
   readonly #partition: RedisPartition;
+  readonly #onAccepted: (accepted: Accepted) => void;
   #waiting: WaitingLinks[] = [];
   #isSending = false;
 
-  constructor(partition: RedisPartition) {
+  /** @param onAccepted hears what the partition has accepted so far. */
+  constructor(partition: RedisPartition, onAccepted: (accepted: Accepted) => void) {
     this.#partition = partition;
+    this.#onAccepted = onAccepted;
   }
 
   /** Push the links of one page, at most as many as a settle may have. @param jarsAt version of the cookies that they depend on. */
@@ -41,7 +45,8 @@ export class LinkBatches {
   /** @param batch each of its pages hears of its own links, or of the error of the call. */
   async #send(batch: readonly WaitingLinks[]): Promise<void> {
     try {
-      const answers = await this.#partition.pushLinks(batch);
+      const { answers, ...accepted } = await this.#partition.pushLinks(batch);
+      this.#onAccepted(accepted);
       for (const [n, { resolve }] of batch.entries()) resolve(answers[n]!);
     } catch (error) {
       for (const { reject } of batch) reject(error);

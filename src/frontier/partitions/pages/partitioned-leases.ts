@@ -15,6 +15,7 @@ import {
 import type { PartState } from '../../redis/partitions/part-state.js';
 import type { PartLeases } from '../../redis/partitions/redis-partition.js';
 import type { RedisFrontier } from '../../redis/redis-frontier.js';
+import { type Accepted, AcceptedFromOthers } from './accepted-from-others.js';
 import { withPartition } from './lease-token.js';
 import type { PageGrants } from './page-grants.js';
 import type { PartitionEpochs } from './partition-epochs.js';
@@ -26,6 +27,7 @@ export class PartitionedLeases {
   readonly #parts: readonly RedisFrontier[];
   readonly #grants: PageGrants;
   readonly #epochs: PartitionEpochs;
+  readonly #accepted = new AcceptedFromOthers();
   readonly #last: (PartLeases | null)[];
   /** When each partition is asked next, on this process' clock. */
   readonly #askAt: number[];
@@ -51,6 +53,11 @@ export class PartitionedLeases {
   /** A partition may have new requests. */
   wake(partition: number): void {
     this.#askAt[partition] = 0;
+  }
+
+  /** What a partition has accepted for pages of others. */
+  hearAccepted(partition: number, accepted: Accepted): void {
+    this.#accepted.hear(partition, accepted);
   }
 
   get budgets(): Budgets {
@@ -153,11 +160,13 @@ export class PartitionedLeases {
   }
 
   async #lease(partition: number, wanted: number, holding: number, cookies?: number): Promise<PartLeases> {
-    const answer = await this.#parts[partition]!.leasePart(
-      wanted,
-      holding,
-      partition === 0 ? cookies : undefined,
-    );
+    const part = this.#parts[partition]!;
+    let answer = await part.leasePart(wanted, holding, partition === 0 ? cookies : undefined);
+    const before = this.#accepted.hear(partition, answer.part);
+    if (before !== null) {
+      const lost = await part.partition.noteRollback(before);
+      answer = { ...answer, crawl: { ...answer.crawl, lost } };
+    }
     this.#last[partition] = answer;
     this.#epochs.hear(partition, answer.part.epoch);
     const restMs =

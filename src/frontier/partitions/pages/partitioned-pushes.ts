@@ -44,7 +44,10 @@ export class PartitionedPushes {
   constructor(parts: readonly RedisFrontier[], leases: PartitionedLeases) {
     this.#parts = parts;
     this.#leases = leases;
-    this.#links = parts.map(({ partition }) => new LinkBatches(partition));
+    this.#links = parts.map(
+      ({ partition }, index) =>
+        new LinkBatches(partition, (accepted) => leases.hearAccepted(index, accepted)),
+    );
   }
 
   /** Whether a settle still waits for what it sends to other partitions. */

@@ -5,6 +5,10 @@ import { parseBudgets } from '../join.js';
 
 export interface PartState {
   readonly epoch: string;
+  /** The id of this partition's crawl. */
+  readonly crawlId: string;
+  /** Requests that it has accepted for pages of other partitions. It only rises, unless its server lost writes. */
+  readonly fromOthers: number;
   /** It differs if anything was accepted or has ended since an earlier one. */
   readonly mark: string;
   /** Requests leased by any node. */
@@ -31,6 +35,8 @@ export function readPartState(reply: Reply): PartState {
   const answer = named(reply);
   return {
     epoch: text(answer.epoch),
+    crawlId: text(answer.crawlId),
+    fromOthers: int(answer.fromOthers),
     mark: text(answer.mark),
     leased: int(answer.leased),
     waiting: int(answer.waiting),

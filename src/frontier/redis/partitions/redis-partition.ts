@@ -20,7 +20,7 @@ import type {
 import { sweep } from '../clear.js';
 import type { Calls } from '../connection/calls.js';
 import { placeOf } from '../connection/errors.js';
-import { int, list, named, text } from '../connection/reply.js';
+import { int, list, named, type Reply, text } from '../connection/reply.js';
 import { changeArguments } from '../cookies/cookie-reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { startField } from '../join.js';
@@ -165,21 +165,30 @@ export class RedisPartition {
 
   /**
    * Push the links of pages of other partitions, in one call. Settles that wait here are not sent before: they are of other pages.
-   * @returns an answer for each page.
+   * @returns an answer for each page, and as `PartState` how many such links were accepted so far.
    */
-  async pushLinks(pages: readonly PageLinks[]): Promise<PartPush[]> {
+  async pushLinks(
+    pages: readonly PageLinks[],
+  ): Promise<Pick<PartState, 'crawlId' | 'fromOthers'> & { readonly answers: PartPush[] }> {
     const dupefilter = this.#crawl.dupefilter();
     const versions = pages.map(({ jarsAt }) => jarsAt).filter((version) => version !== undefined);
-    const [epoch, ...answers] = list(
+    const [epoch, crawlId, fromOthers, ...answers] = list(
       await this.#calls.run('push_links', {
         pages: pages.map(({ requests }) => columnsOf(requests, dupefilter)),
         jarsAt: versions.length === 0 ? undefined : Math.max(...versions),
       }),
     );
-    return answers.map((reply) => {
+    const read = (reply: Reply): PartPush => {
       const answer = named(reply);
       return { ...readPushed(answer), epoch: text(epoch), allSeen: int(answer.unseen) === 0 };
-    });
+    };
+    return { crawlId: text(crawlId), fromOthers: int(fromOthers), answers: answers.map(read) };
+  }
+
+  /** Count as lost what this partition had accepted for pages of others and has not any more. @returns how many are lost. */
+  async noteRollback(known: Pick<PartState, 'crawlId' | 'fromOthers'>): Promise<number> {
+    const { crawlId: crawl, fromOthers } = known;
+    return int(await this.#calls.run('note_rollback', { crawl, fromOthers }));
   }
 
   /** Agree on the number of partitions before a first request. @returns the id of the crawl. */

@@ -31,6 +31,7 @@
 --   granted, returned    pages of the budget that this partition was given, and gave back, see partitions/grant-pages.lua
 --   grants               in partition 0: the same of all partitions, as JSON
 --   sent:PARTITION       in partition 0: requests of seeds sent there so far; received:CRAWL in that partition: how many arrived
+--   from_others          requests that this partition has accepted for pages of others, see partitions/note-rollback.lua
 --   jars_at              version of the cookies in partition 0 that the requests here may depend on
 --   restoring, restored, restored_from, repairing   a restore or a repair under way
 --

@@ -2,12 +2,13 @@
 -- follows partition 0, which decides when a run begins and when the crawl is cleared.
 
 -- Adds to a lease answer: epoch · mark: differs if anything was accepted or ended since · leased, waiting: how many requests ·
--- runPages, runItems, runErrors · pagesLeft, absent for no limit · budgets: of the run · jarsAt · isVolunteer · transfers.
+-- crawlId, fromOthers: requests accepted for pages of other partitions, see note-rollback.lua · runPages, runItems, runErrors · pagesLeft, absent for no limit · budgets: of the run · jarsAt · isVolunteer · transfers.
 function partition.describe(crawl, answer)
   local waiting = queue.pending(crawl) + redis.call('ZCARD', crawl.keys.delayed)
   answer.epoch, answer.leased, answer.waiting = meta.get(crawl, 'epoch'), redis.call('HLEN', crawl.keys.leases), waiting
   answer.mark = table.concat({ meta.get(crawl, 'crawl') or '', meta.number(crawl, 'accepted'), meta.number(crawl, 'run_accepted'),
     meta.number(crawl, 'done'), meta.number(crawl, 'removed'), redis.call('ZCARD', crawl.keys.failed) }, ' ')
+  answer.crawlId, answer.fromOthers = meta.get(crawl, 'crawl'), meta.number(crawl, 'from_others')
   answer.runPages, answer.runItems = meta.number(crawl, 'run_pages'), meta.number(crawl, 'run_items')
   answer.runErrors, answer.pagesLeft = meta.number(crawl, 'run_errors'), budgets.pagesLeft(crawl)
   answer.budgets = meta.get(crawl, 'budgets') or ''

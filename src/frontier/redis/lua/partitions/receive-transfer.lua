@@ -13,6 +13,7 @@ verbs.register('receive_transfer', {}, function(crawl, args)
   dupefilters.agree(crawl)
   local answer = acceptance.accept(crawl, args.requests, args.kind)
   meta.set(crawl, name, args.from + #args.requests.ids)
+  meta.add(crawl, 'from_others', answer.accepted)
   answer.status = 'received'
   verbs.save(crawl)
   return verbs.named(answer)

@@ -43,6 +43,8 @@ local function pushStart(crawl, args)
     if isGenerated then requests = notPushed(requests, from, pushed, args.offsets) end
     answer = acceptance.accept(crawl, requests, isGenerated and 'seeds-filtered' or 'start')
     answer.duplicates = count - answer.accepted
+    -- Partition 0 knows that they were pushed.
+    if args.skips then meta.add(crawl, 'from_others', answer.accepted) end
     local reached = math.max(from + span, pushed)
     meta.set(crawl, field, args.total and reached >= args.total and 'pushed' or reached)
   end
