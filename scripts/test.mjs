@@ -18,18 +18,17 @@ const tally = { passed: 0, failed: 0, skipped: 0 };
 const MOST_RUN_AGAIN = 3;
 
 const tsc = require.resolve('typescript/bin/tsc');
-// At the same time, as most of them use one core; meanwhile a redis-server that is missing is installed.
+// Two at a time, as each uses one core; meanwhile a redis-server that is missing is installed.
 const checks = Promise.all([
-  check('types', [tsc, '--noEmit']),
-  check('types of spiders', [tsc, '--noEmit', '-p', 'tsconfig.spiders.json']),
-  check('build', [path.join(root, 'scripts', 'build.mjs')]),
-  check('format and lint', [
-    require.resolve('@biomejs/biome/bin/biome'),
-    'check',
-    '--error-on-warnings',
-    '.',
-  ]),
-  check('known vulnerabilities', [path.join(root, 'scripts', 'audit.mjs')]),
+  checkInOrder({
+    types: [tsc, '--noEmit'],
+    'known vulnerabilities': [path.join(root, 'scripts', 'audit.mjs')],
+  }),
+  checkInOrder({
+    build: [path.join(root, 'scripts', 'build.mjs')],
+    'format and lint': [require.resolve('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.'],
+    'types of spiders': [tsc, '--noEmit', '-p', 'tsconfig.spiders.json'],
+  }),
 ]);
 const hasRedis = await ensureRedis();
 await checks;
@@ -39,6 +38,11 @@ await tests(process.argv.slice(2));
 if (tally.skipped > 0) console.log(`${tally.skipped} skipped`);
 console.log(`${tally.passed} passed, ${tally.failed} failed`);
 process.exitCode = tally.failed === 0 ? 0 : 1;
+
+/** @param scripts the name of each step → its script and arguments */
+async function checkInOrder(scripts) {
+  for (const [name, script] of Object.entries(scripts)) await check(name, script);
+}
 
 /** A step of one Node script. Its output is printed when it has ended, so that steps can run at the same time. */
 async function check(name, script) {

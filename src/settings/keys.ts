@@ -59,7 +59,7 @@ export function namesSpider(template: string): boolean {
 export function checkName(what: 'spider' | 'job', name: string): void {
   if (namePattern.test(name)) return;
   throw new UsageError(
-    `${JSON.stringify(name)} cannot be the name of a ${what}: use 1 to 64 letters, digits, dots, dashes and underscores`,
+    `${JSON.stringify(name)} cannot be the name of a ${what}: use 1 to 64 letters, digits, dots, dashes and underscores${/\.[cm]?[jt]s$/.test(name) ? `; "crawlnode runspider FILE" crawls the spider of a file` : ''}`,
   );
 }
 

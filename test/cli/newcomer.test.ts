@@ -43,6 +43,7 @@ describe('the first crawl of a newcomer', () => {
     await project.write('spiders/many.ts', spider('many', many));
     const { code, stderr } = await run('crawl', 'shop', '--exit-when-done');
     expect(code).toBe(0);
+    expect(stderr).toContain(`"store":${JSON.stringify(`${project.dir}/.crawlnode`)}`);
     expect(warnings(stderr).sort((a, b) => (a.msg < b.msg ? -1 : 1))).toMatchObject([
       { url: dead[1], msg: expect.stringContaining('a start page: 127.0.0.1:1: the connection was refused') },
       { url: dead[0], msg: expect.stringContaining('answered 404') },

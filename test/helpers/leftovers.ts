@@ -4,6 +4,10 @@ import os from 'node:os';
 import { tempPrefix } from './temp-dir.js';
 import { waitFor } from './wait-for.js';
 
+const ourFolders = () => readdirSync(os.tmpdir()).filter((name) => name.startsWith(tempPrefix));
+/** Of a test process that was killed, long ago, and had the id that this one has now. */
+const foundFolders = new Set(ourFolders());
+
 /** A process as /proc shows it. */
 export interface ProcessInfo {
   readonly pid: number;
@@ -41,8 +45,8 @@ export function leftovers(): string[] {
       .getActiveResourcesInfo()
       .filter((kind) => kind === 'TCPServerWrap')
       .map(() => 'a listening socket'),
-    ...readdirSync(os.tmpdir())
-      .filter((name) => name.startsWith(tempPrefix))
+    ...ourFolders()
+      .filter((name) => !foundFolders.has(name))
       .map((name) => `folder ${os.tmpdir()}/${name}`),
   ];
 }

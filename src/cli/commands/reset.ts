@@ -11,6 +11,7 @@ import { refuseExisting, type WrittenBackup } from '../backup/write-backup.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { atLeastOne } from '../options/at-least-one.js';
+import { commaList } from '../options/comma-list.js';
 import { parseDuration } from '../options/duration.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { spiderWords } from '../options/spider-argument.js';
@@ -53,7 +54,7 @@ export const command: CliCommand = {
   define: (command: Command) =>
     void command
       .argument('<spider>', spiderWords)
-      .option('--only <parts>', `some of ${allParts.join(',')}`)
+      .option('--only <parts>', `some of ${allParts.join(',')}`, commaList)
       .option('--all', 'everything, including the items')
       .option('--backup <file>', 'write what is deleted to this file first')
       .option(

@@ -11,6 +11,7 @@ import { type VerifiedBackup, verifyBackup } from '../backup/read-backup.js';
 import { restoreBackup } from '../backup/restore-backup.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
+import { commaList } from '../options/comma-list.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { spiderWords } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
@@ -35,7 +36,7 @@ export const command: CliCommand = {
     void command
       .argument('<spider>', spiderWords)
       .argument('<file>', 'a file that reset --backup wrote')
-      .option('--only <parts>', `only some parts of the file: ${allParts.join(',')}`)
+      .option('--only <parts>', `only some parts of the file: ${allParts.join(',')}`, commaList)
       .option('--dry-run', 'only check the file, and print what it contains')
       .option(
         '--force',

@@ -104,6 +104,9 @@ const formats: Readonly<Record<string, Column['format'] | undefined>> = Object.a
 /** `# …`. A hash without a following space may be a seed of a custom format. */
 const COMMENT = /^#(\s|$)/;
 
+/** What UTF-8 makes of the byte order mark of UTF-16, which PowerShell writes by `>`. */
+const UTF16 = /^\uFFFD\uFFFD/;
+
 async function* plainLines(name: string, stream: Readable, stop?: AbortSignal): AsyncIterable<SeedText> {
   let number = 0;
   const end = () => void stream.destroy();
@@ -111,10 +114,12 @@ async function* plainLines(name: string, stream: Readable, stop?: AbortSignal): 
   try {
     for await (const line of splitLines(stream)) {
       number += 1;
+      if (number === 1 && UTF16.test(line)) throw new UsageError(`${name} is UTF-16: save it as UTF-8`);
       const text = (number === 1 ? line.replace(/^\uFEFF/, '') : line).trim();
       if (text !== '' && !COMMENT.test(text)) yield { text, where: `${name}:${number}` };
     }
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     if (stop?.aborted !== true) throw unreadableError(name, error);
   } finally {
     stop?.removeEventListener('abort', end);

@@ -5,6 +5,7 @@ import { UsageError } from '../../errors.js';
 import { plainReason } from '../../frontier/callback-error-keep.js';
 import { parseUrl } from '../../http/url/parse-url.js';
 import { didYouMean } from '../../settings/nearest.js';
+import { commaList } from './comma-list.js';
 
 /** The fields of a failed request that the filters read. */
 export interface Filtered {
@@ -19,9 +20,9 @@ export type FailedFilter = (request: Filtered) => boolean;
 /** Declare the options that `failedFilter` reads. */
 export function filterOptions(command: Command): Command {
   return command
-    .option('--status <statuses>', 'only with this HTTP status: 503, 5xx, or a list with commas')
+    .option('--status <statuses>', 'only with this HTTP status: 503, 5xx, or a list with commas', commaList)
     .option('--domain <domain>', 'only of this domain and its subdomains')
-    .option('--reason <reasons>', 'only with this reason, such as timeout, or a list with commas');
+    .option('--reason <reasons>', 'only with this reason, such as timeout, or a list with commas', commaList);
 }
 
 /** A filter that requires all given options to match. @throws UsageError for an invalid status, domain or reason. */

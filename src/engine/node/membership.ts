@@ -36,9 +36,11 @@ function mayComeAgain(spider: Spider, { dupefilter }: Shape): boolean {
 }
 
 /** Tell the user what this node finds: requests may wait since an earlier run or as seeds, and other nodes may be at work. */
-export function announce({ found, notices }: Joined, { log, spider }: EngineDeps): void {
+export function announce({ found, notices }: Joined, { log, spider, open }: EngineDeps): void {
   for (const notice of notices) log.warn({}, notice);
-  log.info({ ...found }, whatItFinds(found, spider.name));
+  // Nodes that should share a crawl and do not are found by comparing this.
+  const store = open.store.engine === 'redis' ? 'redis' : open.store.dir;
+  log.info({ ...found, store }, whatItFinds(found, spider.name));
 }
 
 function whatItFinds(found: Joined['found'], spider: string): string {

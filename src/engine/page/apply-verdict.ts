@@ -240,7 +240,8 @@ function logLoss({ record, deps }: Work, failure: Omit<Failure, 'request'>, outc
   const { reason, status, message } = failure;
   const fields = { url: record.url, reason, status };
   if (outcome.kind !== 'failed') {
-    deps.log.info(fields, `no callback is called for this page: ${message}`);
+    const called = record.errback === null ? 'no callback' : 'the errback, not the callback,';
+    deps.log.info(fields, `${called} is called for this page: ${message}`);
     return;
   }
   const after = outcome.attempts > 1 ? ` after ${outcome.attempts} attempts` : '';

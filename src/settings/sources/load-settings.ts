@@ -11,6 +11,7 @@ import { checkOwn, missingOf, ownContradictions } from '../own/own-checks.js';
 import { type OwnSettings, settingDefinition } from '../own/own-settings.js';
 import { definitionOf, definitions, type SettingName, type Settings, settingNames } from '../schema.js';
 import { isOfScrapy, unknownSettingAdvice } from '../scrapy-names.js';
+import { environmentTypos } from './environment-typos.js';
 import {
   type CodeLayer,
   fromCli,
@@ -123,6 +124,7 @@ export function loadSettings(options: LoadOptions, before: KnownBefore = {}): Lo
   const missing = own === null ? [] : missingOf(own, values);
   if (problems.length === 0 && missing.length === 0 && own !== null)
     problems.push(...ownContradictions(own, values));
+  warnings.push(...environmentTypos(options.env, [...settingNames, ...(own?.definitions.keys() ?? [])]));
   if (isAnyUnknown) problems.push(howToDeclare(own));
   if (problems.length > 0) throw new SettingsError(problems.join('\n'));
   for (const { name, value, because } of switchedOff(values)) {

@@ -40,6 +40,8 @@ export interface Discovery {
   readonly missing: readonly string[];
   /** Spiders that a module exports only by name, probably by mistake. Base classes of other spiders are not included. */
   readonly unexported: readonly UnexportedSpider[];
+  /** Modules without any spider: helpers of others, or spiders without an export. */
+  readonly spiderless: readonly string[];
 }
 
 export interface UnexportedSpider {
@@ -80,6 +82,7 @@ export async function discoverSpiders(
     missing,
     broken,
     unexported,
+    spiderless: files.filter((_, n) => results[n] === null),
     spiders: new Map(
       [...byName.values()]
         .filter((sameName) => sameName.length === 1)
@@ -111,6 +114,12 @@ export function findSpider(discovery: Discovery, name: string): FoundSpider {
         : `there is no spider "${name}"; ${availableSpiders(discovery, name)}`,
       ...others.map(({ error }) => error.message),
       ...discovery.unexported.map(unexportedText),
+      ...discovery.spiderless
+        .filter((file) => isAbout(file, name))
+        .map(
+          (file) =>
+            `${shortPath(file)} exports no spider: begin it with export default class … extends Spider`,
+        ),
     ].join('; '),
   );
 }
@@ -120,10 +129,16 @@ export function findSpider(discovery: Discovery, name: string): FoundSpider {
  * contains it. The name is a field of the instance, so a class that cannot be constructed has none.
  */
 function brokenByName({ broken }: Discovery, name: string): [BrokenModule[], BrokenModule[]] {
-  const names = ["'", '"', '`'].map((quote) => `${quote}${name}${quote}`);
-  const isWanted = ({ file }: BrokenModule) =>
-    path.parse(file).name === name || names.some((quoted) => textOf(file).includes(quoted));
+  const isWanted = ({ file }: BrokenModule) => isAbout(file, name);
   return [broken.filter(isWanted), broken.filter((each) => !isWanted(each))];
+}
+
+/** Whether the file has the name of the spider, or its text contains it in quotes. */
+function isAbout(file: string, name: string): boolean {
+  return (
+    path.parse(file).name === name ||
+    ["'", '"', '`'].some((quote) => textOf(file).includes(quote + name + quote))
+  );
 }
 
 function textOf(file: string): string {

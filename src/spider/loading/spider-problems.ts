@@ -67,6 +67,8 @@ const AT_ONCE =
 function schemaProblem({ item }: Spider): string | null {
   const schema = item as { readonly '~standard'?: { readonly validate?: unknown } } | null | undefined;
   if (schema === undefined || typeof schema?.['~standard']?.validate === 'function') return null;
+  if (typeof item === 'function')
+    return 'item is a method, and a spider keeps the schema of its items under this name: rename the method, for example to parseItem';
   return `item is ${kindOf(item)} and no schema; give a schema of zod or of another library that implements Standard Schema`;
 }
 

@@ -35,6 +35,12 @@ describe.each(engines)('seed on the %s engine', (engine) => {
     await here.project.write('b.csv', 'name,url\nx,http://a.example/2\n');
     const { stdout } = await run(['seed', 'news', '--file', 'a.txt', '--file', 'b.csv']);
     expect(stdout).toBe('news: 2 accepted, 0 duplicate, 0 bad\n');
+    writeFileSync(`${here.project.dir}/utf-16.txt`, Buffer.from('\ufeffhttp://a.example/3\n', 'utf16le'));
+    const utf16 = await run(['seed', 'news', '--file', 'utf-16.txt']);
+    expect(utf16).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('utf-16.txt is UTF-16: save it'),
+    });
     const missing = await run(['seed', 'news', '--file', 'none.txt', '--file', 'a.txt']);
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('none.txt') });
   });

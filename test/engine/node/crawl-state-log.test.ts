@@ -26,8 +26,12 @@ function fetcher(start: string, paths: readonly string[]) {
     override startUrls = [start];
     override *parse(response: Response): Generator<unknown> {
       yield { url: response.url };
-      if (response.url === start) yield* paths.map((path) => new Request(response.urljoin(path)));
+      if (response.url !== start) return;
+      for (const path of paths) {
+        yield new Request(response.urljoin(path), path.endsWith('?errback') ? { errback: this.lost } : {});
+      }
     }
+    lost() {}
   };
 }
 
@@ -38,14 +42,14 @@ describe('the log of a node', () => {
       pages: 1,
       handler: ({ url }, response) => {
         if (url === '/broken') response.writeHead(500).end();
-        else if (url === '/none') response.writeHead(404).end();
+        else if (url?.startsWith('/none')) response.writeHead(404).end();
         else if (url === '/busy' && refused++ === 0) response.writeHead(429, { 'retry-after': '1' }).end();
         else return false;
         return true;
       },
     });
     const { said, log } = recorder();
-    const Fetch = fetcher(site.url, ['/broken', '/none', '/busy']);
+    const Fetch = fetcher(site.url, ['/broken', '/none', '/none?errback', '/busy']);
     expect(await crawl(await freshStore(), Fetch, { log })).toMatchObject({ failed: 1 });
     const broken = `${site.origin}/broken`;
     expect(said).toContainEqual(
@@ -54,6 +58,9 @@ describe('the log of a node', () => {
       ),
     );
     expect(said).toContainEqual(`info no callback is called for this page: ${site.origin}/none answered 404`);
+    expect(said).toContainEqual(
+      `info the errback, not the callback, is called for this page: ${site.origin}/none?errback answered 404`,
+    );
     expect(said).toContainEqual(
       `info ${new URL(site.url).host} answered 429 with Retry-After: no requests to it for 1 s`,
     );

@@ -256,6 +256,42 @@ describe('refusals', () => {
   });
 });
 
+describe('variables of the environment that are no settings', () => {
+  const warnings = (env: Record<string, string>) => load({ env }).warnings;
+
+  it('are warned about where they are misspelt, since each node would crawl alone without its REDIS_URL', () => {
+    expect(warnings({ REDIS_URI: 'redis://127.0.0.1' })).toEqual([
+      'the environment: REDIS_URI is not a setting and has no effect; did you mean REDIS_URL?',
+    ]);
+    expect(warnings({ DOWNLOAD_DELY: '1' })).toEqual([
+      expect.stringContaining('did you mean DOWNLOAD_DELAY?'),
+    ]);
+    expect(warnings({ REDIS_PASSWORD_FILE: '/run/secrets/redis' })).toEqual([
+      expect.stringContaining('REDIS_PASSWORD_FILE has no effect: set REDIS_PASSWORD'),
+    ]);
+  });
+
+  it('are left alone where they belong to others, as those that Kubernetes sets for a service named redis', () => {
+    const kubernetes = [
+      'REDIS_PORT_6379_TCP',
+      'REDIS_PORT_6379_TCP_ADDR',
+      'REDIS_SERVICE_HOST',
+      'REDIS_SERVICE_PORT',
+    ];
+    const others = [
+      'HTTP_PROXY',
+      'NO_PROXY',
+      'NODE_ENV',
+      'NODE_OPTIONS',
+      'LOG_FORMAT',
+      'AWS_PROFILE',
+      'AWS_SESSION_TOKEN',
+    ];
+    const env = Object.fromEntries([...kubernetes, ...others, 'LOG_FILE'].map((name) => [name, 'x']));
+    expect(warnings(env)).toEqual([]);
+  });
+});
+
 describe('notices', () => {
   it('a setting that is ignored says so when it is set', () => {
     const { notices } = load({ cli: { SCHEDULER_IDLE_BEFORE_CLOSE: '10', COOKIES_ENABLED: 'true' } });

@@ -139,6 +139,27 @@ describe('discovery', () => {
     ]);
   });
 
+  it('names the file of a wanted spider that exports nothing', async () => {
+    const { discovery } = await discover({
+      'spiders/lost.ts': `import { Spider } from 'crawlnode';\nclass Lost extends Spider { name = 'lost'; }\n`,
+      'spiders/helper.ts': 'export const helps = true;\n',
+      'spiders/a.ts': spider('a'),
+    });
+    expect(() => findSpider(discovery, 'lost')).toThrow(
+      /there is no spider "lost".*lost\.ts exports no spider: begin it with export default class … extends Spider$/,
+    );
+    expect(() => findSpider(discovery, 'other')).toThrow(/^there is no spider "other"; there is a$/);
+  });
+
+  it('says that item is the schema of a spider, and no name for a method', async () => {
+    const { discovery } = await discover({
+      'spiders/shop.ts': spider('shop').replace('{ name', '{ *item() {} name'),
+    });
+    expect(problemsOf(discovery)).toEqual([
+      expect.stringMatching(/shop\.ts: item is a method.*rename the method/),
+    ]);
+  });
+
   it('tells of a folder that does not exist', async () => {
     const { discovery } = await discover({ 'spiders/a.ts': spider('a') }, [
       ...['spiders', 'spider', 'shop.spiders'],
