@@ -44,17 +44,13 @@ export const command: CliCommand = {
       .addHelpText('after', help),
   run: async (context, [word], options) => {
     const page = word === undefined ? null : pageOfWord(context, word, options.url as string | undefined);
-    const { settings, create, name } = await spiderOf(context, options);
+    const { settings, own, create, name } = await spiderOf(context, options);
     const { log, close } = await createLogger(context, settings, { spider: name });
     const stop = new AbortController();
     try {
       const spider = await create(log);
-      const session = new ShellSession(
-        context,
-        await politeFetcher(settings, spider, log),
-        spider,
-        stop.signal,
-      );
+      const fetcher = await politeFetcher(settings, spider, log);
+      const session = new ShellSession({ context, fetcher, spider, own, stop: stop.signal });
       try {
         if (page?.kind === 'file') session.show(readLocalPage(context, page));
         const first = page?.kind === 'url' ? await session.fetch(page.url) : null;
@@ -86,12 +82,13 @@ async function spiderOf(context: Context, options: Readonly<Record<string, unkno
   const { spider: name } = options as { readonly spider?: string };
   if (name !== undefined) {
     const spider = await loadSpider(context, name, settingTextsOf(options), (options.arg ?? {}) as Pairs);
-    return { settings: spider.loaded.settings, create: spider.create, name };
+    const { settings, own } = spider.loaded;
+    return { settings, own, create: spider.create, name };
   }
-  const { settings } = (await loadProject(context, settingTextsOf(options))).loaded;
+  const { settings, own } = (await loadProject(context, settingTextsOf(options))).loaded;
   const { createSpider } = await import('../../spider/spider.js');
   const create = async (log = silentLogger) => createSpider(Spider, { settings, log });
-  return { settings, create, name: '' };
+  return { settings, own, create, name: '' };
 }
 
 /**

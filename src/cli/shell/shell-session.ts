@@ -12,6 +12,8 @@ import { SelectorList } from '../../http/markup/selector.js';
 import { Request, type RequestOptions } from '../../http/message/request.js';
 import { Response } from '../../http/message/response.js';
 import { maskSetting } from '../../settings/mask-secrets.js';
+import { MASK } from '../../settings/mask-urls.js';
+import type { OwnSettings } from '../../settings/own/own-settings.js';
 import type { Spider } from '../../spider/spider.js';
 import type { Context } from '../context.js';
 import { print } from '../context.js';
@@ -29,6 +31,15 @@ export const shellHelp = `  response, request     the last page; null before the
 /** Matches of a selection that are shown. */
 const SHOWN = 10;
 
+export interface ShellParts {
+  readonly context: Context;
+  readonly fetcher: PoliteFetcher;
+  readonly spider: Spider;
+  /** The settings that the project declares, some of which may be secret. */
+  readonly own: OwnSettings | null;
+  readonly stop: AbortSignal;
+}
+
 export class ShellSession {
   readonly #context: Context;
   readonly #fetcher: PoliteFetcher;
@@ -36,12 +47,14 @@ export class ShellSession {
   #folder: string | null = null;
   #views = 0;
   readonly #spider: Spider;
+  readonly #own: OwnSettings | null;
   #response: Response | null = null;
 
-  constructor(context: Context, fetcher: PoliteFetcher, spider: Spider, stop: AbortSignal) {
+  constructor({ context, fetcher, spider, own, stop }: ShellParts) {
     this.#context = context;
     this.#fetcher = fetcher;
     this.#spider = spider;
+    this.#own = own;
     this.#stop = stop;
   }
 
@@ -109,16 +122,29 @@ export class ShellSession {
     if (value instanceof Promise) return 'a promise; put "await" in front: await fetch(url)';
     // An expected error needs no stack trace.
     if (value instanceof Error && 'code' in value) return printable(`${value.name}: ${value.message}`);
-    const shown = value === this.#spider.settings ? this.#settings(this.#spider.settings) : value;
+    const { settings } = this.#spider;
+    const shown = value === settings ? this.#masked(settings) : value;
+    const inspected = (each: unknown) =>
+      inspect(each, { colors: hasColour(env, stdout), maxStringLength: 2_000 });
     // A spider and much else holds settings. A text of a page is printed as it is.
-    return this.#context.mask(inspect(shown, { colors: hasColour(env, stdout), maxStringLength: 2_000 }));
+    return this.#context.mask(this.#maskNamed(inspected(shown), inspected));
   };
 
   /** As `crawlnode settings` shows them: secrets masked, however short. */
-  #settings(settings: object): object {
+  #masked(settings: object): object {
     return Object.fromEntries(
-      Object.entries(settings).map(([name, value]) => [name, maskSetting(name, value)]),
+      Object.entries(settings).map(([name, value]) => [name, maskSetting(name, value, this.#own)]),
     );
+  }
+
+  /** A short secret could be any text, so the filter of all output leaves it. Behind the name of its setting it is one. */
+  #maskNamed(text: string, inspected: (value: unknown) => string): string {
+    let masked = text;
+    for (const [name, value] of Object.entries(this.#spider.settings)) {
+      if (typeof value !== 'string' || value === '' || maskSetting(name, value, this.#own) !== MASK) continue;
+      masked = masked.replaceAll(`${name}: ${inspected(value)}`, () => `${name}: ${inspected(MASK)}`);
+    }
+    return masked;
   }
 
   /** Close the connections. Files of `view` stay, since a browser may show them. */

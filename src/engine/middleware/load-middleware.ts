@@ -5,9 +5,9 @@ import type { CrawlContext } from '../../user-code/crawl-context.js';
 import type { ExpectedMethods } from '../../user-code/module-methods.js';
 import { type Loaded, loadNumbered } from '../../user-code/numbered-modules.js';
 import { type OpenModules, openModules } from '../../user-code/open-modules.js';
-import { DownloaderChain } from './downloader-chain.js';
+import type { DownloaderChain } from './downloader-chain.js';
 import type { DownloaderMiddleware } from './downloader-middleware.js';
-import { SpiderChain } from './spider-chain.js';
+import type { SpiderChain } from './spider-chain.js';
 import type { SpiderMiddleware } from './spider-middleware.js';
 
 /**
@@ -49,6 +49,8 @@ export async function loadMiddleware(options: LoadMiddlewareOptions): Promise<Mi
   const spider = await loadAll<SpiderMiddleware>('SPIDER_MIDDLEWARES', options);
   const all = [...downloader, ...spider];
   if (all.length === 0) return null;
+  const { DownloaderChain } = await import('./downloader-chain.js');
+  const { SpiderChain } = await import('./spider-chain.js');
   const failure = (name: string, cause: unknown) =>
     new CrawlnodeError('middleware_error', `${name}: open: ${messageOf(cause)}`, { cause });
   return {

@@ -25,6 +25,8 @@ const MAX_FILE_BYTES = 1024 * 1024;
 /** Protects the memory against YAML aliases that expand exponentially. */
 const MAX_ALIASES = 100;
 
+const BLANK_HINT = 'a value needs a colon and a blank before it';
+
 /** No file: every setting comes from elsewhere, and relative paths count from the folder. */
 export function noSettingsFile(cwd: string): SettingsFile {
   return { file: null, projectDir: cwd, warnings: [], entries: new Map() };
@@ -66,7 +68,10 @@ function parse(text: string, displayPath: string): Map<string, LayerEntry> {
   };
   for (const document of documents) {
     const problem = document.errors[0] ?? document.warnings[0];
-    if (problem) throw new SettingsError(`${at(problem.pos[0])}: not valid YAML: ${problem.message}`);
+    if (problem) {
+      const hint = problem.code === 'MULTILINE_IMPLICIT_KEY' ? `; ${BLANK_HINT}` : '';
+      throw new SettingsError(`${at(problem.pos[0])}: not valid YAML: ${problem.message}${hint}`);
+    }
   }
   if (documents.length > 1) throw new SettingsError(`${displayPath}: more than one YAML document; keep one`);
   const document = documents[0];
@@ -74,7 +79,8 @@ function parse(text: string, displayPath: string): Map<string, LayerEntry> {
   const entries = new Map<string, LayerEntry>();
   if (!document || root === null || root === undefined || (isScalar(root) && root.value === null))
     return entries;
-  if (!isMap(root)) throw new SettingsError(`${displayPath}: expected a map of settings, NAME: value`);
+  if (!isMap(root))
+    throw new SettingsError(`${displayPath}: expected a map of settings, NAME: value; ${BLANK_HINT}`);
   for (const pair of root.items) {
     const key = isScalar(pair.key) ? String(pair.key.value) : String(pair.key);
     const where = at((pair.key as { range?: [number, number, number] }).range?.[0] ?? 0);

@@ -72,6 +72,20 @@ describe('shell --eval', () => {
     }
   });
 
+  it('masks secrets of any length behind the names of their settings, also those that the project declares', async () => {
+    await project.write(
+      'outside/own.ts',
+      "import { z } from 'zod';\nexport default z.object({ SHOP_PIN: z.string().default('42').meta({ secret: true }) });\n",
+    );
+    const set = ['SETTINGS_SCHEMA=./own.ts', 'AWS_SECRET_ACCESS_KEY=k1'].flatMap((pair) => ['-s', pair]);
+    for (const code of ['settings', 'spider', '[settings]']) {
+      const { code: exit, stdout, stderr } = await shell(['-e', code, ...set]);
+      expect(exit, stderr).toBe(0);
+      expect(stdout).toContain("SHOP_PIN: '***'");
+      expect(stdout).toContain("AWS_SECRET_ACCESS_KEY: '***'");
+    }
+  });
+
   it('runs statements from a pipe', async () => {
     const input = 'const { url } = await fetch(process.env.PAGE);\nconsole.log(url);\n';
     const env = { ...obeying.env, PAGE: site.url };

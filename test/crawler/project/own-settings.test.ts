@@ -1,6 +1,6 @@
 /** Settings that a project declares itself, through the command line and in programs. */
 import { chmodSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { crawl, Request, Response, runSpider, Spider } from '../../../src/index.js';
 import type { SettingsInput } from '../../../src/settings/schema.js';
@@ -43,10 +43,6 @@ beforeEach(async () => {
     settings: 'SETTINGS_SCHEMA: ./settings.ts\nSHOP_CITY: Bonn\n',
     files: { 'settings.ts': settings, 'spiders/shop.ts': spider },
   });
-});
-afterEach(async () => {
-  await project.remove();
-  await site.close();
 });
 const run = (args: string, env: Record<string, string> = {}) =>
   runHere(args.split(' '), { cwd: project.dir, env });

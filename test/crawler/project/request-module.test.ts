@@ -1,5 +1,5 @@
 /** REQUEST_MODULE decides which requests are the same and which is next, for every command that names one. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { crawl, Spider } from '../../../src/index.js';
 import { crawlLines } from '../../helpers/cli/crawled-project.js';
 import { runHere } from '../../helpers/cli/run-here.js';
@@ -48,10 +48,6 @@ beforeEach(async () => {
     settings: { REQUEST_MODULE: './requests.ts', CONCURRENT_REQUESTS: 1 },
     files: { 'requests.ts': module(), 'spiders/shop.ts': spider },
   });
-});
-afterEach(async () => {
-  await project.remove();
-  await site.close();
 });
 const run = (...args: string[]) => runHere(args, { cwd: project.dir });
 

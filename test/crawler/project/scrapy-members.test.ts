@@ -1,5 +1,5 @@
 /** A spider with members of Scrapy crawls as they say; the environment and the command line override them. */
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { Request, Response, runSpider, Spider } from '../../../src/index.js';
 import { crawlLines } from '../../helpers/cli/crawled-project.js';
 import { runHere } from '../../helpers/cli/run-here.js';
@@ -51,10 +51,6 @@ beforeEach(async () => {
     },
   });
   project = await createProject({ files: { 'spiders/old.ts': spider() } });
-});
-afterEach(async () => {
-  await project.remove();
-  await site.close();
 });
 const run = (...args: string[]) => runHere(args, { cwd: project.dir });
 

@@ -39,7 +39,7 @@ it('a bucket whose server does not answer is named, with the time that it is wai
   const opened = hooks.open('open() of the item pipelines', () => pipelines.open(), pipelines.opening);
   vi.advanceTimersByTime(10_000);
   expect(warnings).toEqual([
-    `still waiting for open() of the item pipelines (FilesPipeline, which waits for an answer of http://127.0.0.1:${port} about s3://files/shop, up to 90 s); Ctrl-C or SIGTERM ends the wait`,
+    `still waiting for open() of the item pipelines (FilesPipeline, which waits for an answer of http://127.0.0.1:${port} about s3://files/shop, up to about 90 s); Ctrl-C or SIGTERM ends the wait`,
   ]);
   force.abort();
   expect(await opened).toBe(false);

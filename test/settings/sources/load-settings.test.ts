@@ -256,6 +256,13 @@ describe('refusals', () => {
   });
 });
 
+it('a line without the blank after its colon is refused with that hint', () => {
+  for (const text of ['RETRY_TIMES:3\n', 'LOG_LEVEL: INFO\nRETRY_TIMES:3\nUSER_AGENT: me\n']) {
+    write(text);
+    expect(refusal()).toMatch(/^crawlnode\.yaml:.*; a value needs a colon and a blank before it$/);
+  }
+});
+
 describe('variables of the environment that are no settings', () => {
   const warnings = (env: Record<string, string>) => load({ env }).warnings;
 

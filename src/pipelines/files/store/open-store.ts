@@ -25,6 +25,6 @@ export async function openStore(options: StoreOptions): Promise<FileStore> {
   ]);
   // A URL with credentials is refused by the settings.
   const server = settings.AWS_ENDPOINT_URL ?? 'Amazon S3';
-  const awaits = `an answer of ${server} about ${place}, up to ${SILENCE_MS / 1_000} s`;
+  const awaits = `an answer of ${server} about ${place}, up to about ${SILENCE_MS / 1_000} s`;
   return new S3Store(await openS3(setting, settings, projectDir), { url: place, acl, host, awaits });
 }
