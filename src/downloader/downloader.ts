@@ -55,6 +55,8 @@ export interface StartOptions {
    * beginning.
    */
   readonly beginByMs?: number;
+  /** Called when the download stalls (`DownloadUnderWay.isStalled`): another one may begin. */
+  readonly onStall?: () => void;
 }
 
 export interface Downloader {
@@ -99,8 +101,12 @@ export function createDownloader(given: DownloaderOptions): Downloader {
     } catch (error) {
       return failed(toDownloadError(error, request.url));
     }
-    const { abort, checkPace } = exchange;
-    const call = { abort, checkPace };
+    const checkPace = () => {
+      const wasStalled = exchange.isStalled;
+      exchange.checkPace();
+      if (!wasStalled && exchange.isStalled) startOptions.onStall?.();
+    };
+    const call = { abort: exchange.abort, checkPace };
     underWay.add(call);
     const end = () => {
       // V8 may keep deleted entries of a long-lived set in memory for many collections. So the set holds small objects,

@@ -96,7 +96,7 @@ describe('the program', () => {
     const before = await command('-s', 'CONCURRENT_REQUESTS=7', 'settings', 'CONCURRENT_REQUESTS');
     expect(after).toMatchObject({ code: 0, stdout: 'CONCURRENT_REQUESTS  7 requests  (cli)\n' });
     expect(before.stdout).toBe(after.stdout);
-    const twice = await run(
+    const twice = await command(
       '-s',
       'CONCURRENT_REQUESTS=3',
       'settings',

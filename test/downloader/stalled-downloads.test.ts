@@ -1,6 +1,10 @@
 /** When a download counts as stalled, and when its body as slower than the minimum rate. */
 import { expect, test } from 'vitest';
+import { createDownloader } from '../../src/downloader/downloader.js';
 import { PACE_INTERVAL_MS, Pace } from '../../src/downloader/stalled-downloads.js';
+import { downloaderOptions } from '../helpers/downloader/default-options.js';
+import { rawSite } from '../helpers/sites/raw-site.js';
+import { waitFor } from '../helpers/wait-for.js';
 
 const INTERVALS = 30_000 / PACE_INTERVAL_MS;
 
@@ -34,4 +38,20 @@ test('without a minimum rate no body is too slow; one without progress for three
     [true, false],
     [true, true],
   ]);
+});
+
+test('whoever starts a download hears once when it stalls', async () => {
+  const site = await rawSite(() => {});
+  const downloader = createDownloader(downloaderOptions);
+  const request = { url: site.url, method: 'GET', headers: {}, body: null, cookies: null };
+  let stalls = 0;
+  const { result, isStalled } = downloader.start(request, { onStall: () => stalls++ });
+  const ended = expect(result).rejects.toMatchObject({ reason: 'aborted' });
+  expect({ isStalled, stalls }).toEqual({ isStalled: false, stalls: 0 });
+  await waitFor(() => stalls > 0);
+  await new Promise((resolve) => setTimeout(resolve, 3 * PACE_INTERVAL_MS));
+  expect(stalls).toBe(1);
+  await downloader.close();
+  await ended;
+  await site.close();
 });

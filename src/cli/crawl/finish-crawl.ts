@@ -55,6 +55,7 @@ export function finishCrawl(crawl: Crawl, session: CrawlSession, ending: Ending)
     isListed: Object.entries(spider.loaded.settings.ITEM_PIPELINES).some(
       ([name, number]) => number !== null && name.endsWith('RedisPipeline'),
     ),
+    persist: spider.loaded.settings.SCHEDULER_PERSIST,
   });
   return code;
 }

@@ -15,6 +15,8 @@ export interface Summary {
   readonly feeds: readonly FeedTarget[];
   /** Whether items go to the items list (RedisPipeline). */
   readonly isListed: boolean;
+  /** Whether a finished crawl stays in the store (SCHEDULER_PERSIST). */
+  readonly persist: boolean;
   /** The gate that the run failed, in a sentence; null when none. */
   readonly gate: string | null;
 }
@@ -28,7 +30,7 @@ const SHOWN_STATS = 20;
 
 /** Print the summary: text, or one JSON object with `--json`. */
 export function printSummary(output: Context, summary: Summary): void {
-  const { spider, job, nodes, result, feeds, isListed, gate } = summary;
+  const { spider, job, nodes, result, feeds, isListed, persist, gate } = summary;
   const { reason, pages, items, failed, elapsedMs, message, deadEnds, unusedSlots, customStats, crawl, run } =
     result;
   // Standard output holds nothing but items then.
@@ -68,7 +70,12 @@ export function printSummary(output: Context, summary: Summary): void {
   if (pages > failed && items === 0 && (crawl?.items ?? 0) === 0) print(context, 'no page gave an item');
   if (failed > 0 || (crawl?.failed ?? 0) > 0) {
     const args = crawlArguments(context, { spider, job });
-    print(context, `failed requests are kept with the crawl; "crawlnode failed ${args} list" says why`);
+    print(
+      context,
+      persist || reason !== 'finished'
+        ? `failed requests are kept with the crawl; "crawlnode failed ${args} list" says why`
+        : 'failed requests are cleared with the finished crawl; SCHEDULER_PERSIST: true keeps them to be tried again',
+    );
   }
   for (const { path } of feeds) print(context, `items: ${path}`);
   if (items > 0 && feeds.length === 0 && !isListed) {

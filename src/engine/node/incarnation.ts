@@ -102,6 +102,7 @@ export class Incarnation {
       log,
       deadEnds,
       crawlArguments: deps.crawlArguments,
+      persist: options.shape.persist,
       heartbeatMs: options.heartbeatMs,
       nodeTimeoutMs: options.tunables.nodeTimeoutMs,
       onTick: (rate) => {

@@ -25,6 +25,8 @@ export interface UpkeepOptions {
   readonly deadEnds: DeadEnds;
   /** The crawl as an argument of a command. */
   readonly crawlArguments: string;
+  /** Whether a finished crawl stays in the store, and its failed requests with it. */
+  readonly persist: boolean;
   readonly heartbeatMs: number;
   readonly nodeTimeoutMs: number;
   readonly onTick: (pagesPerSecond: number) => void;
@@ -88,7 +90,7 @@ export class Upkeep {
   }
 
   async #recover(): Promise<void> {
-    const { frontier, alarm, log, deadEnds, crawlArguments } = this.#options;
+    const { frontier, alarm, log, deadEnds, crawlArguments, persist } = this.#options;
     this.#recovering = true;
     await this.#beside(async () => {
       const onDead = (node: string, requests: number) => {
@@ -99,7 +101,8 @@ export class Upkeep {
       const onFailed = ({ record, crashes }: CrashedRequest) => {
         const url = record === null ? null : decodeRecord(record).url;
         const why = `${crashes} nodes died while they processed it`;
-        const retry = `"crawlnode failed ${crawlArguments} retry --reason crashed" tries it again`;
+        const until = persist ? '' : ' until the finished crawl is cleared (SCHEDULER_PERSIST false)';
+        const retry = `"crawlnode failed ${crawlArguments} retry --reason crashed" tries it again${until}`;
         log.error({ url, reason: 'crashed' }, `gave up on ${url ?? 'a page'}: ${why}; ${retry}`);
         deadEnds.note('given up as crashed', url ?? 'a page');
       };

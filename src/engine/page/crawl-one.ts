@@ -170,7 +170,10 @@ async function startDownload(work: Work): Promise<Download> {
   const lateMs = performance.now() - flight.dueAt;
   if (delayMs > 0 && lateMs > NOTICEABLY_LATE_MS) leaveAlone(work, delayMs, 'setting');
   const beginByMs = flight.dueAt + beginWithinMs(delayMs);
-  const download = await flight.during(deps.downloader.start(deps.authorize(outgoing), { beginByMs }));
+  const { onStall } = flight;
+  const download = await flight.during(
+    deps.downloader.start(deps.authorize(outgoing), { beginByMs, onStall }),
+  );
   const taking = deps.cookies.receive(work, download);
   if (taking !== null) await taking;
   return download;

@@ -55,12 +55,15 @@ export class Flight {
   stats: StatChanges | null = null;
   /** The reason of a CloseSpider that its code threw; null for none. */
   closing: string | null = null;
+  /** Called when its download stalls, which frees its slot. */
+  readonly onStall: () => void;
   #downloading: DownloadUnderWay | null = null;
   #abort: AbortController | null = null;
 
-  constructor(lease: Lease, askedAt: number) {
+  constructor(lease: Lease, askedAt: number, onStall: () => void) {
     this.lease = lease;
     this.dueAt = askedAt;
+    this.onStall = onStall;
   }
 
   /** Its server sends nothing for now (`DownloadUnderWay.isStalled`). */
@@ -124,6 +127,7 @@ export class Slots {
   readonly #inFlight = new Set<Flight>();
   readonly #settling = new Map<Flight, Promise<void>>();
   readonly #giveUp = new AbortController();
+  readonly #onStall = (): void => this.#options.alarm.ring();
 
   constructor(options: SlotsOptions) {
     this.#options = options;
@@ -154,7 +158,7 @@ export class Slots {
   }
 
   begin(lease: Lease, askedAt: number): Flight {
-    const flight = new Flight(lease, askedAt);
+    const flight = new Flight(lease, askedAt, this.#onStall);
     this.#inFlight.add(flight);
     if (this.#inFlight.size > this.#maxStalled) this.#endOldestStalled();
     return flight;

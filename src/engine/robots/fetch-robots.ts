@@ -104,7 +104,9 @@ export async function fetchRobots(
     const request = { url: url.href, method, headers, body, cookies, origin: access, meta: proxyOf(page) };
     let download: Awaited<ReturnType<Flight['during']>>;
     try {
-      download = await flight.during(deps.downloader.start({ ...request, firstBytes: MAX_ROBOTS_BYTES }));
+      const { onStall } = flight;
+      const bounded = { ...request, firstBytes: MAX_ROBOTS_BYTES };
+      download = await flight.during(deps.downloader.start(bounded, { onStall }));
     } catch (error) {
       if (flight.over || !(error instanceof DownloadError)) throw error;
       if (hops === 0 && isFaultOfRequest(error)) throw new PageCannotBeSent(error);

@@ -26,7 +26,7 @@ async function leased(delayMs: number) {
 describe('a late download', () => {
   it('gets another instant, from which its delay counts', async () => {
     const { lease, deps } = await leased(200);
-    const flight = new Flight(lease, longAgo());
+    const flight = new Flight(lease, longAgo(), () => {});
     const before = flight.dueAt;
     expect(await awaitOwnTurn(flight, deps)).toBe(true);
     expect(flight.dueAt).toBeGreaterThan(before + SECOND / 2);
@@ -35,12 +35,12 @@ describe('a late download', () => {
   it('does not begin while its domain is left alone for long', async () => {
     const { lease, deps } = await leased(100);
     await deps.frontier.throttle(lease.domain, { forMs: 60 * SECOND, source: 'retry-after' });
-    expect(await awaitOwnTurn(new Flight(lease, longAgo()), deps)).toBe(false);
+    expect(await awaitOwnTurn(new Flight(lease, longAgo(), () => {}), deps)).toBe(false);
   });
 
   it('does not begin when the lease is no longer ours, or its page is over', async () => {
     const { lease, deps } = await leased(100);
-    const dropped = new Flight(lease, performance.now());
+    const dropped = new Flight(lease, performance.now(), () => {});
     dropped.over = true;
     expect(await awaitOwnTurn(dropped, deps)).toBe(false);
     await deps.frontier.settle(
@@ -48,6 +48,6 @@ describe('a late download', () => {
       { kind: 'released', reason: 'shutdown', unstarted: true },
       { items: [], feedItems: [], requests: [], stats: {} },
     );
-    expect(await awaitOwnTurn(new Flight(lease, longAgo()), deps)).toBe(false);
+    expect(await awaitOwnTurn(new Flight(lease, longAgo(), () => {}), deps)).toBe(false);
   });
 });
