@@ -1,9 +1,9 @@
 /** The progress of a download: whether it is stalled, and whether its body is slower than the minimum rate. */
 
 /** How often downloads are checked. If the main loop is blocked for longer, that counts as one interval. */
-export const PACE_INTERVAL_MS = 500;
+export const PACE_INTERVAL_MS = 250;
 /** After so many intervals without progress a download no longer counts against the concurrency. */
-const STALL_INTERVALS = 3;
+const STALL_INTERVALS = 6;
 /** The minimum rate is an average over 30 s, so that a server may pause for half a minute. */
 const RATE_WINDOW_MS = 30_000;
 
