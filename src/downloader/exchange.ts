@@ -36,7 +36,7 @@ export interface Download {
 /** A download that has been started. */
 export interface DownloadUnderWay {
   readonly result: Promise<Download>;
-  /** Nothing has been received for 1.5 s, or less than the minimum rate requires. */
+  /** Nothing has been received for a second, or less than the minimum rate requires. */
   readonly isStalled: boolean;
   /** Fail it as a `timeout`; no effect when it has ended. @param says the reason. */
   timeOut(says: string): void;

@@ -3,7 +3,7 @@
 /** How often downloads are checked. If the main loop is blocked for longer, that counts as one interval. */
 export const PACE_INTERVAL_MS = 250;
 /** After so many intervals without progress a download no longer counts against the concurrency. */
-const STALL_INTERVALS = 6;
+const STALL_INTERVALS = 4;
 /** The minimum rate is an average over 30 s, so that a server may pause for half a minute. */
 const RATE_WINDOW_MS = 30_000;
 
@@ -23,7 +23,7 @@ export class Pace {
     this.rateWindowMs = rateWindowMs;
   }
 
-  /** Nothing has been received for 1.5 s, or less than the minimum rate requires. */
+  /** Nothing has been received for a second, or less than the minimum rate requires. */
   get isStalled(): boolean {
     return this.#idleIntervals >= STALL_INTERVALS;
   }
