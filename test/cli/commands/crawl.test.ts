@@ -178,6 +178,21 @@ onEachEngine('crawl on the %s engine', (engine) => {
     ]);
   });
 
+  it('a crawl that is cleared at its end does not say that its failed requests are kept', async () => {
+    const cleared = ['--job', 'cleared', '-s', 'SCHEDULER_PERSIST=false'];
+    const { stdout } = await command(
+      'crawl',
+      'moody',
+      '-a',
+      `origin=${site.origin}`,
+      '--exit-when-done',
+      ...cleared,
+    );
+    expect(stdout).toMatch(/^moody.*: finished, 6 pages, 4 items, 2 failed/);
+    expect(stdout).toContain('failed requests are cleared with the finished crawl; SCHEDULER_PERSIST: true');
+    expect(stdout).not.toContain('are kept with the crawl');
+  });
+
   it('--min-items and --max-failed judge the run of all nodes: exit 1, with both numbers', async () => {
     const moods = ['crawl', 'moody', '-a', `origin=${site.origin}`, '--exit-when-done'];
     await here.project.write('good.jsonl', '{"title":"of last night"}\n');
