@@ -2,7 +2,7 @@
 import type { OpenOptions, PartitionPlace } from '../open-options.js';
 import { RedisConnection } from '../redis/connection/connection.js';
 import { placeOf } from '../redis/connection/errors.js';
-import { RedisFrontier } from '../redis/redis-frontier.js';
+import { frontierOn, type RedisFrontier } from '../redis/redis-frontier.js';
 import { type PlacedPartition, refuseMisplaced } from './checks/misplaced-partitions.js';
 import { PartitionedFrontier } from './partitioned-frontier.js';
 
@@ -39,7 +39,7 @@ export async function openPartitions(
         keys: index === 0 ? options.keys : keys,
         partition: { index, count: places.length },
       };
-      parts.push(await RedisFrontier.on(connection, own));
+      parts.push(await frontierOn(connection, own));
       placed.push({ connection, place: placeOf(address), keys: own.keys });
     }
     await refuseMisplaced(placed);

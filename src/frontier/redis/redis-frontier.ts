@@ -2,361 +2,221 @@
  * The frontier in Redis: every verb is one call of one function (`lua/`), sent again with the same number when its
  * reply is lost, so that it happens once. Ids travel as 20 raw bytes and are hex on this side.
  */
-import type { Backups } from '../backup/entry.js';
 import { loadedOnUse } from '../backup/loaded-on-use.js';
-import type {
-  Control,
-  ConvertedSeed,
-  CookieNews,
-  Effects,
-  Finding,
-  Frontier,
-  FrontierRequest,
-  HeartbeatAnswer,
-  HeartbeatReport,
-  Inspection,
-  IntakeAnswer,
-  Joined,
-  JoinOptions,
-  Lease,
-  LeaseAnswer,
-  Left,
-  NodeInfo,
-  Outcome,
-  Part,
-  PartCounts,
-  PushAnswer,
-  PushKind,
-  RawSeed,
-  Repaired,
-  SettleAnswer,
-  Snapshot,
-  StartClaim,
-  StartPart,
-  StatChange,
-} from '../frontier.js';
+import type { CrashedRequest, Frontier, HeartbeatAnswer, PushAnswer, StartClaim } from '../frontier.js';
 import type { OpenOptions, RedisAddress } from '../open-options.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
 import { cannotForget } from '../refusals.js';
-import type { RobotsAnswer } from '../robots/robots-state.js';
 import { startKey } from '../shared-settings/run-arguments.js';
 import { clearParts, sweep } from './clear.js';
-import { type Call, Calls } from './connection/calls.js';
 import { RedisConnection } from './connection/connection.js';
-import { OtherServer } from './connection/errors.js';
-import { EvictionWatch } from './connection/eviction-watch.js';
-import type { Arguments } from './connection/lua-message.js';
-import { hex, int, list, named, type Reply, text } from './connection/reply.js';
-import { readCookieNews } from './cookies/cookie-reply.js';
-import type { CrawlAccess, NewMeta } from './crawl-access.js';
+import { int, json, text } from './connection/reply.js';
+import { accessTo, type CrawlAccess } from './crawl-access.js';
 import { refuseOtherFormat, refuseUnsafeStore } from './doctor/preflight.js';
-import { newEpoch, startField } from './join.js';
-import { LeaseCalls } from './leases/lease-calls.js';
-import { leaseCallOf, readLeases } from './leases/lease-reply.js';
-import { readPushed } from './leases/settle-message.js';
-import { readPartState } from './partitions/part-state.js';
-import { partitionText } from './partitions/partition-text.js';
-import { type PartLeases, RedisPartition } from './partitions/redis-partition.js';
+import { startField } from './join.js';
+import { type LeaseVerbs, leaseVerbs } from './leases/lease-verbs.js';
+import { RedisPartition } from './partitions/redis-partition.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
-import { RedisFailed } from './redis-failed.js';
-import { RedisFeeds } from './redis-feeds.js';
-import { RedisNode } from './redis-node.js';
-import { RedisRobots } from './redis-robots.js';
-import { RedisSeeds } from './redis-seeds.js';
+import { failedList } from './redis-failed.js';
+import { redisFeeds } from './redis-feeds.js';
+import { robotsVerbs } from './redis-robots.js';
+import { seedVerbs } from './redis-seeds.js';
 import { columnsOf, domainName, markOf } from './request-columns.js';
 import { statArguments } from './stored-stats.js';
 
 /** Leases moved by one step of recovery: some hundred microseconds. */
 const RECOVERY_STEP = 100;
 
-export class RedisFrontier implements Frontier {
-  readonly engine = 'redis';
-  readonly failed: RedisFailed;
-  readonly feeds: RedisFeeds;
-  readonly backups: Backups;
+export interface RedisFrontier
+  extends Omit<Frontier, keyof LeaseVerbs>,
+    LeaseVerbs,
+    Pick<RecoveryVerbs, 'recoverInto'> {
   /** The verbs of a partition; unused in a crawl of one. */
   readonly partition: RedisPartition;
-  readonly #connection: RedisConnection;
-  readonly #isShared: boolean;
-  readonly #options: OpenOptions;
-  readonly #calls: Calls;
-  readonly #crawl: CrawlAccess;
-  readonly #node: RedisNode;
-  readonly #seeds: RedisSeeds;
-  readonly #robots: RedisRobots;
-  readonly #leaseCalls: LeaseCalls;
-  readonly #eviction: EvictionWatch | null;
+}
 
-  static async open(options: OpenOptions, address: RedisAddress): Promise<RedisFrontier> {
-    const connection = await RedisConnection.open(address, options.connectTimeoutMs, options.waitReplicas);
-    try {
-      await refuseUnsafeStore(connection, options);
-      return new RedisFrontier(connection, options);
-    } catch (error) {
-      connection.close();
-      throw error;
-    }
+export async function openRedisFrontier(options: OpenOptions, address: RedisAddress): Promise<RedisFrontier> {
+  const connection = await RedisConnection.open(address, options.connectTimeoutMs, options.waitReplicas);
+  try {
+    const frontier = await frontierOn(connection, options);
+    const close = () => frontier.close().then(() => connection.close());
+    return { ...frontier, close };
+  } catch (error) {
+    connection.close();
+    throw error;
   }
+}
 
-  /** A frontier on a connection that it shares with others, and does not close. @throws as `open`. */
-  static async on(connection: RedisConnection, options: OpenOptions): Promise<RedisFrontier> {
-    await refuseUnsafeStore(connection, options);
-    return new RedisFrontier(connection, options, true);
-  }
-
-  private constructor(connection: RedisConnection, options: OpenOptions, isShared = false) {
-    this.#isShared = isShared;
-    this.#connection = connection;
-    this.#options = options;
-    this.#calls = new Calls(connection, options.keys, options.shape.dupefilter);
-    const call: Call = (verb, args) => this.#run(verb, args);
-    this.#eviction = options.allowEviction ? null : EvictionWatch.of(connection);
-    this.#node = new RedisNode(connection, options.keys.requests, this.#calls, call);
-    this.#leaseCalls = new LeaseCalls(this.#calls, () => this.#node.options?.feeds ?? []);
-    this.#crawl = {
-      ...{ connection, options, call },
-      forNewMeta: () => this.#forNewMeta(),
-      dupefilter: () => this.#calls.dupefilter,
-    };
-    this.failed = new RedisFailed(this.#crawl);
-    this.feeds = new RedisFeeds(this.#crawl);
-    this.backups = loadedOnUse(async () => {
+/** A frontier on a connection that it shares with others, and does not close. @throws as `openRedisFrontier`. */
+export async function frontierOn(connection: RedisConnection, options: OpenOptions): Promise<RedisFrontier> {
+  await refuseUnsafeStore(connection, options);
+  const crawl = accessTo(connection, options);
+  const failed = failedList(crawl);
+  return {
+    engine: 'redis',
+    failed,
+    feeds: redisFeeds(crawl),
+    backups: loadedOnUse(async () => {
       const { redisBackups } = await import('./backup/backups.js');
-      return redisBackups(this.#crawl, this.failed);
-    });
-    this.#seeds = new RedisSeeds(this.#crawl);
-    this.partition = new RedisPartition(this.#crawl, this.#node, this.#leaseCalls, this.#calls);
-    this.#robots = new RedisRobots(call, () => this.#node.crawl);
-  }
+      return redisBackups(crawl, failed);
+    }),
+    partition: new RedisPartition(crawl),
+    ...memberVerbs(crawl),
+    ...recoveryVerbs(crawl),
+    ...startVerbs(crawl),
+    ...leaseVerbs(crawl),
+    ...seedVerbs(crawl),
+    ...robotsVerbs(crawl),
+    ...runVerbs(crawl),
+    ...readVerbs(crawl),
+    ...upkeepVerbs(crawl),
+    async close() {
+      crawl.leaseCalls.flush();
+      await crawl.calls.forgetAnswers();
+    },
+  };
+}
 
-  async join(node: NodeInfo, options: JoinOptions): Promise<Joined> {
-    const joined = await this.#node.join(node, options);
-    if (joined.justClosed === null) await sweep(this.#crawl.call);
-    return joined;
-  }
+function memberVerbs({ call, node }: CrawlAccess): Pick<Frontier, 'join' | 'leave' | 'heartbeat'> {
+  return {
+    async join(info, options) {
+      const joined = await node.join(info, options);
+      if (joined.justClosed === null) await sweep(call);
+      return joined;
+    },
+    async leave(reason, heardWithinMs) {
+      const left = await node.leave(reason, heardWithinMs);
+      if (left.cleared) await sweep(call);
+      return left;
+    },
+    async heartbeat(incarnation, { pagesPerSecond }) {
+      const rounded = Math.round(pagesPerSecond * 100) / 100;
+      return text(await call('heartbeat', { incarnation, pagesPerSecond: rounded })) as HeartbeatAnswer;
+    },
+  };
+}
 
-  async leave(reason: string, heardWithinMs?: number): Promise<Left> {
-    const left = await this.#node.leave(reason, heardWithinMs);
-    if (left.cleared) await sweep(this.#crawl.call);
-    return left;
-  }
+/** The answer of `lua/nodes/recover.lua`. */
+interface Recovered {
+  readonly isDone: boolean;
+  readonly nodes: readonly { readonly incarnation: string; readonly id: string; readonly count: number }[];
+  readonly failed: readonly CrashedRequest[];
+}
 
-  async heartbeat(incarnation: string, { pagesPerSecond }: HeartbeatReport): Promise<HeartbeatAnswer> {
-    const rounded = Math.round(pagesPerSecond * 100) / 100;
-    return text(await this.#run('heartbeat', { incarnation, pagesPerSecond: rounded })) as HeartbeatAnswer;
-  }
-
-  reconcile(
-    held: readonly Pick<Lease, 'id' | 'token'>[],
-    graceMs: number,
-  ): Promise<{ lost: string[]; returned: number }> {
-    return this.#node.reconcile(held, graceMs);
-  }
-
-  async recover(...[onDead, onFailed]: Parameters<Frontier['recover']>): Promise<number> {
-    const recovered = new RecoveredNodes();
-    await this.recoverInto(recovered, onFailed);
-    return recovered.report(onDead);
-  }
-
+interface RecoveryVerbs extends Pick<Frontier, 'recover'> {
   /** As `recover`, of a partition: incarnations that were handled in another one are dead here too. */
-  async recoverInto(recovered: RecoveredNodes, onFailed: Parameters<Frontier['recover']>[1]): Promise<void> {
+  recoverInto(recovered: RecoveredNodes, onFailed: Parameters<Frontier['recover']>[1]): Promise<void>;
+}
+
+function recoveryVerbs({ call }: CrawlAccess): RecoveryVerbs {
+  const recoverInto: RecoveryVerbs['recoverInto'] = async (recovered, onFailed) => {
     const dead = recovered.incarnations as string[];
-    for (;;) {
-      const answer = named(await this.#run('recover', { most: RECOVERY_STEP, dead }));
-      const counts = list(answer.counts).map(int);
-      for (const [n, incarnation] of list(answer.incarnations).map(text).entries()) {
-        recovered.add(incarnation, text(list(answer.nodes)[n]), counts[n] ?? 0);
-      }
-      for (const [n, id] of list(answer.failed).map(hex).entries()) {
-        const record = text(list(answer.records)[n]) || null;
-        onFailed?.({ id, record, crashes: int(list(answer.crashes)[n]) });
-      }
-      if (int(answer.moved) === 0 || int(answer.dead) === 0) return;
+    for (let isDone = false; !isDone; ) {
+      const reply = await call('recover', { most: RECOVERY_STEP, dead });
+      if (reply == null) return;
+      const step = json<Recovered>(reply);
+      for (const { incarnation, id, count } of Object.values(step.nodes))
+        recovered.add(incarnation, id, count);
+      for (const request of Object.values(step.failed)) onFailed?.(request);
+      isDone = step.isDone;
     }
-  }
+  };
+  return {
+    recoverInto,
+    async recover(onDead, onFailed) {
+      const recovered = new RecoveredNodes();
+      await recoverInto(recovered, onFailed);
+      return recovered.report(onDead);
+    },
+  };
+}
 
-  async push(
-    requests: readonly FrontierRequest[],
-    kind: PushKind,
-    { from, total, key = '' }: StartPart = { from: 0, total: requests.length },
-  ): Promise<PushAnswer> {
-    const answer = await this.#run('push', {
-      ...{ kind, from, total: total ?? undefined, start: startField(key), ...this.#forNewMeta() },
-      requests: columnsOf(requests, this.#calls.dupefilter),
-    });
-    return readPushed(named(answer));
-  }
+function startVerbs({
+  call,
+  node,
+  dupefilter,
+  forNewMeta,
+}: CrawlAccess): Pick<Frontier, 'push' | 'claimStart' | 'claimIdle' | 'endIdle'> {
+  return {
+    async push(requests, kind, { from, total, key = '' } = { from: 0, total: requests.length }) {
+      const answer = await call('push', {
+        ...{ kind, from, total: total ?? undefined, start: startField(key), ...forNewMeta() },
+        requests: columnsOf(requests, dupefilter()),
+      });
+      return json<PushAnswer>(answer);
+    },
+    async claimStart() {
+      await node.live();
+      const start = startField(startKey(node.options?.args ?? {}));
+      return text(await call('claim_start', { start })) as StartClaim;
+    },
+    async claimIdle(againAfterMs) {
+      await node.live();
+      return int(await call('ask_idle', { againAfterMs: againAfterMs ?? undefined })) === 1;
+    },
+    async endIdle() {
+      await node.live();
+      await call('ask_idle', { ended: true });
+    },
+  };
+}
 
-  async claimStart(): Promise<StartClaim> {
-    await this.#node.live();
-    const start = startField(startKey(this.#node.options?.args ?? {}));
-    return text(await this.#run('claim_start', { start, crawl: this.#node.crawl })) as StartClaim;
-  }
+function runVerbs({ call }: CrawlAccess): Pick<Frontier, 'throttle' | 'addStats' | 'control' | 'closeRun'> {
+  return {
+    async throttle(domain, change) {
+      await call('throttle', { domain: domainName(domain), ...change });
+    },
+    async addStats(changes) {
+      await call('add_stats', { changes: statArguments(changes) });
+    },
+    async control(control) {
+      await call('control', { control });
+    },
+    async closeRun(closing) {
+      await call('control', { closing });
+    },
+  };
+}
 
-  async claimIdle(againAfterMs: number | null): Promise<boolean> {
-    await this.#node.live();
-    const args = { crawl: this.#node.crawl, againAfterMs: againAfterMs ?? undefined };
-    return int(await this.#run('ask_idle', args)) === 1;
-  }
+function readVerbs({
+  connection,
+  options,
+  dupefilter,
+}: CrawlAccess): Pick<Frontier, 'snapshot' | 'inspect' | 'count' | 'examine'> {
+  const { keys, acceptForeignKeys } = options;
+  return {
+    snapshot: () =>
+      connection.patiently(async (client) => {
+        if (acceptForeignKeys === true) await refuseOtherFormat(client, keys);
+        return takeSnapshot(client, keys);
+      }),
+    async inspect(request) {
+      const { inspectRequest } = await import('./read/inspect.js');
+      return inspectRequest(connection, keys, dupefilter(), request);
+    },
+    count: () => connection.patiently((client) => countParts(client, keys)),
+    async examine() {
+      const { examineRedis } = await import('./doctor/examine/examine.js');
+      return connection.patiently((client) => examineRedis(client, options));
+    },
+  };
+}
 
-  async endIdle(): Promise<void> {
-    await this.#node.live();
-    await this.#run('ask_idle', { crawl: this.#node.crawl, ended: true });
-  }
-
-  async lease(max: number, holding: number, cookies?: number): Promise<LeaseAnswer> {
-    return readLeases(await this.#lease({ max, holding, cookies }));
-  }
-
-  /** As `lease`, of a partition: with its state. */
-  async leasePart(max: number, holding: number, cookies?: number): Promise<PartLeases> {
-    const reply = await this.#lease({ max, holding, cookies, part: 1 });
-    return { ...readLeases(reply), part: readPartState(reply) };
-  }
-
-  async #lease(args: Arguments): Promise<Reply> {
-    await this.#node.live();
-    this.#eviction?.refuse();
-    const { crawl, server } = this.#node;
-    try {
-      return await this.#leaseCalls.lease({ ...args, random: Math.random(), crawl, server });
-    } catch (error) {
-      if (!(error instanceof OtherServer)) throw error;
-      this.#node.suspectServer();
-      return this.#lease(args);
-    }
-  }
-
-  settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer> {
-    return this.partition.settle(lease, outcome, effects);
-  }
-
-  async cookies(since: number, readAnewAt?: number): Promise<CookieNews | null> {
-    return readCookieNews(await this.#run('cookies', { known: since, anewAt: readAnewAt }));
-  }
-
-  /** Not in order with settles: a page is leased after the settle of its last download. */
-  async validators(fingerprints: readonly string[]): Promise<(string | null)[]> {
-    if (fingerprints.length === 0) return [];
-    const raw = fingerprints.map((fingerprint) => Buffer.from(fingerprint, 'hex'));
-    const found = list(await this.#calls.run('validators', { fingerprints: raw }));
-    return found.map((value) => text(value) || null);
-  }
-
-  async defer(lease: Lease): Promise<number | null> {
-    await this.#node.live();
-    const args = { id: Buffer.from(lease.id, 'hex'), number: leaseCallOf(lease), random: Math.random() };
-    const waitMs = int(await this.#run('defer', { ...args, crawl: this.#node.crawl }));
-    return waitMs < 0 ? null : waitMs;
-  }
-
-  peekSeeds(max: number): Promise<RawSeed[]> {
-    return this.#seeds.peek(max);
-  }
-
-  intake(batch: readonly ConvertedSeed[]): Promise<IntakeAnswer> {
-    return this.#seeds.intake(batch);
-  }
-
-  badSeeds(from: number, max: number): Promise<string[]> {
-    return this.#seeds.bad(from, max);
-  }
-
-  appendSeeds(values: readonly string[]): Promise<number> {
-    return this.#seeds.append(values);
-  }
-
-  async throttle(
-    domain: string,
-    change: { delayMs?: number; forMs?: number; source: string },
-  ): Promise<void> {
-    await this.#run('throttle', { domain: domainName(domain), ...change });
-  }
-
-  takeInstant(domain: string, withinMs: number): Promise<number | null> {
-    return this.#robots.takeInstant(domain, withinMs);
-  }
-
-  async robots(...request: Parameters<Frontier['robots']>): Promise<RobotsAnswer> {
-    await this.#node.live();
-    return this.#robots.ask(...request);
-  }
-
-  async storeRobots(...[claim, result, stats]: Parameters<Frontier['storeRobots']>): Promise<boolean> {
-    this.#node.joined();
-    return this.#robots.store(claim, result, stats);
-  }
-
-  async addStats(changes: readonly StatChange[]): Promise<void> {
-    await this.#run('add_stats', { changes: statArguments(changes) });
-  }
-
-  async control(state: Control): Promise<void> {
-    await this.#run('control', { control: state });
-  }
-
-  async closeRun(reason: string): Promise<void> {
-    await this.#run('control', { closing: reason });
-  }
-
-  snapshot(): Promise<Snapshot> {
-    const { keys, acceptForeignKeys } = this.#options;
-    return this.#connection.patiently(async (client) => {
-      if (acceptForeignKeys === true) await refuseOtherFormat(client, keys);
-      return takeSnapshot(client, keys);
-    });
-  }
-
-  async inspect(request: FrontierRequest): Promise<Inspection> {
-    const { inspectRequest } = await import('./read/inspect.js');
-    return inspectRequest(this.#connection, this.#options.keys, this.#calls.dupefilter, request);
-  }
-
-  async forget(fingerprint: string): Promise<boolean> {
-    if (this.#calls.dupefilter.class === 'BloomDupeFilter') throw cannotForget();
-    return int(await this.#run('forget', { mark: markOf(fingerprint, this.#calls.dupefilter) })) === 1;
-  }
-
-  count(): Promise<PartCounts> {
-    return this.#connection.patiently((client) => countParts(client, this.#options.keys));
-  }
-
-  clear(parts: readonly Part[], { force }: { force: boolean }): Promise<void> {
-    return clearParts(this.#crawl, parts, force);
-  }
-
-  async examine(): Promise<Finding[]> {
-    const { examineRedis } = await import('./doctor/examine/examine.js');
-    return this.#connection.patiently((client) => examineRedis(client, this.#options));
-  }
-
-  async repair(read: Parameters<Frontier['repair']>[0], { force }: { force: boolean }): Promise<Repaired> {
-    const { repairRedis } = await import('./doctor/repair.js');
-    return repairRedis(this.#crawl, read, force);
-  }
-
-  async verify(): Promise<string[]> {
-    const { verifyInvariants } = await import('./doctor/verify.js');
-    return verifyInvariants(this.#crawl);
-  }
-
-  async close(): Promise<void> {
-    this.#leaseCalls.flush();
-    await this.#calls.forgetAnswers();
-    if (!this.#isShared) this.#connection.close();
-  }
-
-  /** A node that has joined makes no meta (no epoch): it would hide that the crawl is gone. */
-  #forNewMeta(): NewMeta {
-    const { queueClass } = this.#node.options?.shape ?? this.#options.shape;
-    const epoch = this.#node.isJoined ? undefined : newEpoch();
-    return { queueClass, epoch, partition: partitionText(this.#options.partition) };
-  }
-
-  /** Settles that wait go first. */
-  #run(verb: string, args: Arguments): Promise<Reply> {
-    this.#leaseCalls.flush();
-    return this.#calls.run(verb, args);
-  }
+function upkeepVerbs(crawl: CrawlAccess): Pick<Frontier, 'forget' | 'clear' | 'repair' | 'verify'> {
+  return {
+    async forget(fingerprint) {
+      const dupefilter = crawl.dupefilter();
+      if (dupefilter.class === 'BloomDupeFilter') throw cannotForget();
+      return int(await crawl.call('forget', { mark: markOf(fingerprint, dupefilter) })) === 1;
+    },
+    clear: (parts, { force }) => clearParts(crawl, parts, force),
+    async repair(read, { force }) {
+      const { repairRedis } = await import('./doctor/repair.js');
+      return repairRedis(crawl, read, force);
+    },
+    async verify() {
+      const { verifyInvariants } = await import('./doctor/verify.js');
+      return verifyInvariants(crawl);
+    },
+  };
 }

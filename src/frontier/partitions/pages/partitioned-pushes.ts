@@ -127,7 +127,7 @@ export class PartitionedPushes {
       requests: effects.requests.filter(isOwn),
       ...(counted.length > 0 && { custom: counted }),
     };
-    const answer = await this.#parts[partition]!.partition.settle(lease, outcome, own, jarsAt);
+    const answer = await this.#parts[partition]!.settle(lease, outcome, own, jarsAt);
     return [answer, pushed];
   }
 

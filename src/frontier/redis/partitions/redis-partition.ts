@@ -4,29 +4,23 @@
  */
 import type {
   CookieChange,
-  Effects,
   FrontierRequest,
   Joined,
   JoinOptions,
-  Lease,
   LeaseAnswer,
   Left,
   NodeInfo,
-  Outcome,
   PushAnswer,
   PushKind,
-  SettleAnswer,
 } from '../../frontier.js';
 import { sweep } from '../clear.js';
 import type { Calls } from '../connection/calls.js';
 import { placeOf } from '../connection/errors.js';
-import { int, list, named, type Reply, text } from '../connection/reply.js';
+import { int, json, text } from '../connection/reply.js';
 import { changeArguments } from '../cookies/cookie-reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { startField } from '../join.js';
 import { internalKey } from '../keys.js';
-import type { LeaseCalls } from '../leases/lease-calls.js';
-import { readPushed, settleMessage } from '../leases/settle-message.js';
 import { readFeeds } from '../redis-feeds.js';
 import type { RedisNode } from '../redis-node.js';
 import { columnsOf } from '../request-columns.js';
@@ -90,14 +84,12 @@ export interface PartitionRecord {
 export class RedisPartition {
   readonly #crawl: CrawlAccess;
   readonly #node: RedisNode;
-  readonly #leaseCalls: LeaseCalls;
   readonly #calls: Calls;
 
-  constructor(crawl: CrawlAccess, node: RedisNode, leaseCalls: LeaseCalls, calls: Calls) {
+  constructor(crawl: CrawlAccess) {
     this.#crawl = crawl;
-    this.#node = node;
-    this.#leaseCalls = leaseCalls;
-    this.#calls = calls;
+    this.#node = crawl.node;
+    this.#calls = crawl.calls;
   }
 
   /** The id of the crawl that this client has joined; '' before. */
@@ -141,26 +133,15 @@ export class RedisPartition {
     return left;
   }
 
-  /** @param jarsAt version of the cookies that the requests depend on. */
-  async settle(lease: Lease, outcome: Outcome, effects: Effects, jarsAt?: number): Promise<SettleAnswer> {
-    const { feeds = [], maxCookieJars } = this.#node.options ?? {};
-    const { caller: node, dupefilter } = this.#calls;
-    const sender = { hasFeeds: feeds.length > 0, maxCookieJars, node, dupefilter };
-    const message = settleMessage(lease, outcome, effects, sender);
-    if (jarsAt === undefined) return this.#leaseCalls.settle(message);
-    return this.#leaseCalls.settle({ ...message, args: { ...message.args, jarsAt } });
-  }
-
   async push(requests: readonly FrontierRequest[], kind: PushKind, share?: StartShare): Promise<PartPush> {
     const { key, total, ...place } = share ?? { key: '', total: null };
-    const answer = named(
+    return json<PartPush>(
       await this.#crawl.call('push', {
         ...{ kind, ...place, total: total ?? undefined, start: startField(key) },
         ...this.#crawl.forNewMeta(),
         requests: columnsOf(requests, this.#crawl.dupefilter()),
       }),
     );
-    return { ...readPushed(answer), epoch: text(answer.epoch), allSeen: int(answer.unseen) === 0 };
   }
 
   /**
@@ -172,17 +153,12 @@ export class RedisPartition {
   ): Promise<Pick<PartState, 'crawlId' | 'fromOthers'> & { readonly answers: PartPush[] }> {
     const dupefilter = this.#crawl.dupefilter();
     const versions = pages.map(({ jarsAt }) => jarsAt).filter((version) => version !== undefined);
-    const [epoch, crawlId, fromOthers, ...answers] = list(
+    return json(
       await this.#calls.run('push_links', {
         pages: pages.map(({ requests }) => columnsOf(requests, dupefilter)),
         jarsAt: versions.length === 0 ? undefined : Math.max(...versions),
       }),
     );
-    const read = (reply: Reply): PartPush => {
-      const answer = named(reply);
-      return { ...readPushed(answer), epoch: text(epoch), allSeen: int(answer.unseen) === 0 };
-    };
-    return { crawlId: text(crawlId), fromOthers: int(fromOthers), answers: answers.map(read) };
   }
 
   /** Count as lost what this partition had accepted for pages of others and has not any more. @returns how many are lost. */
@@ -212,8 +188,7 @@ export class RedisPartition {
     returned: readonly number[],
   ): Promise<{ granted: number; block: number }> {
     const args = { run, to, wanted, count: returned.length, returned: [...returned] };
-    const answer = named(await this.#crawl.call('grant_pages', args));
-    return { granted: int(answer.granted), block: int(answer.block) };
+    return json(await this.#crawl.call('grant_pages', args));
   }
 
   /** @returns how many pages this partition has given back in all. */
@@ -261,13 +236,12 @@ export class RedisPartition {
   /** @param of the crawl of partition 0. @returns null when an earlier transfer must arrive first. */
   async receive({ from, requests }: Transfer, of: string, isFirst: boolean): Promise<PushAnswer | null> {
     const kind = this.#crawl.options.seedsFiltered ? 'seeds-filtered' : 'seeds';
-    const answer = named(
+    return json(
       await this.#crawl.call('receive_transfer', {
         ...{ kind, of, from, isFirst, ...this.#crawl.forNewMeta() },
         requests: columnsOf(requests, this.#crawl.dupefilter()),
       }),
     );
-    return text(answer.status) === 'early' ? null : readPushed(answer);
   }
 
   /** In partition 0: what has arrived is deleted. */

@@ -7,7 +7,7 @@ import type { FrontierKeys } from '../../open-options.js';
 import { dupefilterText } from '../../shared-settings/shape-differences.js';
 import type { Client } from '../connection/client.js';
 import type { RedisConnection } from '../connection/connection.js';
-import { int, named, text } from '../connection/reply.js';
+import { json } from '../connection/reply.js';
 import { allKeys, dupefilterKey, dupefilterPiece, dupefilterWords, internalKey } from '../keys.js';
 import { dupefilterArgument, markOf } from '../request-columns.js';
 import { bytesOf, lengthOf, sum } from './measuring.js';
@@ -69,6 +69,16 @@ export const states: Readonly<Record<string, RequestLife['state']>> = {
   f: 'failed',
 };
 
+/** The answer of `lua/crawl/seen.lua`. */
+interface SeenAnswer {
+  readonly seen: boolean;
+  readonly state?: string;
+  readonly atMs: number;
+  /** HTTP, or 0. */
+  readonly status: number;
+  readonly attempts: number;
+}
+
 /** @param ours what our settings say; it counts where the crawl has not agreed on one. */
 export async function askDupefilter(
   connection: RedisConnection,
@@ -83,11 +93,10 @@ export async function askDupefilter(
     mark: markOf(fingerprint, dupefilter),
     id: Buffer.from(fingerprint, 'hex'),
   };
-  const answer = named(await connection.call('seen', allKeys(keys), args));
-  const state = states[text(answer.state)];
+  const { seen, state = '', ...found } = json<SeenAnswer>(await connection.call('seen', allKeys(keys), args));
   const life =
-    unfiltered || state === undefined
+    unfiltered || !(state in states)
       ? null
-      : { state, atMs: int(answer.atMs), status: int(answer.status) || null, attempts: int(answer.attempts) };
-  return { seen: int(answer.seen) === 1, life };
+      : { ...found, state: states[state]!, status: found.status || null };
+  return { seen, life };
 }

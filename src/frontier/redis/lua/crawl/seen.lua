@@ -6,5 +6,5 @@
 verbs.register('seen', { 'no-writes' }, function(crawl, args)
   local letter, atMs, status, attempts = state.read(crawl, args.id)
   local seen = dupefilters.of(crawl).seen(crawl, { args.mark })[1]
-  return verbs.named({ seen = seen, state = letter, atMs = atMs, status = status, attempts = attempts })
+  return cjson.encode({ seen = seen == 1, state = letter, atMs = atMs, status = status, attempts = attempts })
 end)

@@ -3,11 +3,7 @@
 --
 -- args: queueClass · epoch: for a new meta
 -- Returns the id of the crawl. O(1).
-verbs.register('found_crawl', {}, function(crawl, args)
-  meta.create(crawl, args.queueClass, args.epoch)
-  meta.read(crawl)
-  acceptance.check(crawl)
+verbs.register('found_crawl', { 'creates-crawl', 'accepts' }, function(crawl)
   dupefilters.agree(crawl)
-  verbs.save(crawl)
   return meta.get(crawl, 'crawl')
 end)
