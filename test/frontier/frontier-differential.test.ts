@@ -307,7 +307,11 @@ describe('the two engines', { timeout: 60_000 }, () => {
     const keeper = await openFrontier(optionsFor({ engine: 'embedded', dir }));
     try {
       await fc.assert(
-        fc.asyncProperty(dupefilters, fc.array(step, { minLength: 5, maxLength: 60, size: 'max' }), playOnBoth),
+        fc.asyncProperty(
+          dupefilters,
+          fc.array(step, { minLength: 5, maxLength: 60, size: 'max' }),
+          playOnBoth,
+        ),
         // Shrinking takes longer than the test may: the seed and the steps as they were say enough.
         { numRuns: 40, endOnFailure: true },
       );
@@ -318,7 +322,14 @@ describe('the two engines', { timeout: 60_000 }, () => {
 
   // Found with the seed -1570447713, path 20.
   it('let a node lease again where it had filled a domain, and another node got nothing', async () => {
-    const joins = { verb: 'rejoin', leaves: false, limit: 2, maxPages: 0, maxItems: 0, queueLimit: 0 } as const;
+    const joins = {
+      verb: 'rejoin',
+      leaves: false,
+      limit: 2,
+      maxPages: 0,
+      maxItems: 0,
+      queueLimit: 0,
+    } as const;
     await playOnBoth({ class: 'RFPDupeFilter' }, [
       ...[0, 1].map((node): Step => ({ ...joins, node, flushOnStart: false })),
       { verb: 'push', kind: 'links', names: [0, 3, 6, 9], delayed: false },
