@@ -1,8 +1,8 @@
 /** What a hand at redis-cli breaks in each structure of a crawl in Redis: `verify` names it, and `repair` mends it. */
 import { afterAll, describe, expect, it } from 'vitest';
-import { readEntry, readMember } from '../../../src/frontier/redis/read/records.js';
 import { reading } from '../../frontier-contract/repair.js';
 import { Crawl, commit, failed, request, take } from '../../frontier-contract/world.js';
+import { readEntry, readMember } from '../../helpers/redis/queue-entry.js';
 import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
 import { redisWorld } from '../../helpers/redis/redis-world.js';
 
