@@ -296,7 +296,7 @@ export interface Silence {
 }
 
 export interface HeartbeatReport {
-  /** Pages that the node has settled as done or failed since it started. */
+  /** Pages this node has settled as done or failed since it started. */
   readonly pages: number;
   readonly pagesPerSecond: number;
 }
@@ -318,12 +318,15 @@ export interface IntakeAnswer extends PushAnswer {
   readonly bad: number;
 }
 
-export interface NodeSnapshot extends NodeInfo, HeartbeatReport {
+export interface NodeSnapshot extends NodeInfo {
   /** In ms since 1970. */
   readonly startedAt: number;
   readonly heartbeatAgeMs: number;
   /** Requests that the node is processing. */
   readonly leased: number;
+  /** Pages that the node has settled as done or failed. */
+  readonly pages: number;
+  readonly pagesPerSecond: number;
   /** How far the clock of its machine was ahead of the store's clock at the join; negative when it was behind. */
   readonly clockAheadMs: number;
 }
