@@ -321,7 +321,7 @@ export class RedisFrontier implements Frontier {
 
   async inspect(request: FrontierRequest): Promise<Inspection> {
     const { inspectRequest } = await import('./read/inspect.js');
-    return inspectRequest(this.#connection, this.#options.keys, this.#calls.dupefilter, request);
+    return inspectRequest(this.#crawl, request);
   }
 
   async forget(fingerprint: string): Promise<boolean> {

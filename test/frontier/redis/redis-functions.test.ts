@@ -249,10 +249,9 @@ describe('the library of functions', { timeout: 60_000 }, () => {
       monitor.disconnect();
     }
     const listed = [...library().text.matchAll(/verbs\.register\('(\w+)'/g)].map(([, name]) => name);
-    // The bits are those of a BloomDupeFilter; only a Cluster is asked which server it is; a crawl without a breach needs no
-    // second look (redis-breaches.test.ts does). The others are those of partitions.
+    // Only a Cluster is asked which server it is. The others are those of partitions.
     expect(listed.filter((name) => !called.has(name!)).sort()).toEqual(
-      [...ofPartitions, 'find_waiting', 'restore_bits', 'server_data'].sort(),
+      [...ofPartitions, 'server_data'].sort(),
     );
   });
 

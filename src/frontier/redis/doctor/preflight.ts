@@ -10,7 +10,7 @@ import { isMissingFunction } from '../connection/errors.js';
 import { text } from '../connection/reply.js';
 import { allKeys, internalKey } from '../keys.js';
 import { agreedDupefilter } from '../read/dupefilter.js';
-import { evictionDanger } from './examine/server.js';
+import { evictionDanger, INTSET_ENTRIES } from './examine/server.js';
 
 /** @throws RefusedError where the frontier could be evicted, a key holds another type, or the format is another. */
 export async function refuseUnsafeStore(connection: RedisConnection, options: OpenOptions): Promise<void> {
@@ -43,9 +43,6 @@ const dupefilterTypes: Readonly<Record<Dupefilter['class'], string>> = {
   BloomDupeFilter: 'none',
   CompactDupeFilter: 'none',
 };
-
-/** A SET of whole numbers stays small in memory up to this many; a CompactDupeFilter fills its buckets nearly so far. */
-export const INTSET_ENTRIES = 512;
 
 /** When the test is not allowed or the memory is full, the default (512) is assumed. */
 async function refuseSmallIntsets(connection: RedisConnection, keys: FrontierKeys): Promise<void> {
