@@ -1,5 +1,5 @@
 /** The text form of settings, by which both engines store and compare those that are not numbers. */
-import type { AutoThrottle, Tunables } from '../frontier.js';
+import type { AutoThrottle, Tunables } from '../crawl-types.js';
 
 /** A number or a flag as a number; anything else as JSON with sorted keys, and '' for null. Equal values have equal texts. */
 export function tunableText(value: Tunables[keyof Tunables]): string {
