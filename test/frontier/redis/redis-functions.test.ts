@@ -195,8 +195,8 @@ async function loadAnother(): Promise<void> {
 }
 
 const ofPartitions = [
-  ...['clear_complete', 'feed_move_in', 'feed_moved', 'found_crawl', 'grant_pages', 'merge_cookies'],
-  ...['note_rollback', 'push_links', 'raise_epoch', 'receive_transfer', 'take_pages'],
+  ...['clear_complete', 'feed_move_in', 'grant_pages', 'merge_cookies', 'note_rollback', 'push_links'],
+  ...['receive_transfer', 'take_pages'],
 ];
 
 describe('the library of functions', { timeout: 60_000 }, () => {
