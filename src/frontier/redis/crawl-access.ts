@@ -5,7 +5,6 @@ import { type Call, Calls } from './connection/calls.js';
 import type { RedisConnection } from './connection/connection.js';
 import { newEpoch } from './join.js';
 import { LeaseCalls } from './leases/lease-calls.js';
-import { partitionText } from './partitions/partition-text.js';
 import { RedisNode } from './redis-node.js';
 
 export interface NewMeta {
@@ -36,7 +35,7 @@ export function accessTo(connection: RedisConnection, options: OpenOptions): Cra
     leaseCalls.flush();
     return calls.run(verb, args);
   };
-  const node = new RedisNode(connection, options.keys.requests, calls, call);
+  const node = new RedisNode(connection, options, calls, call);
   return {
     ...{ connection, options, calls, leaseCalls, node, call },
     dupefilter: () => calls.dupefilter,
@@ -44,7 +43,7 @@ export function accessTo(connection: RedisConnection, options: OpenOptions): Cra
     forNewMeta: () => ({
       queueClass: (node.options?.shape ?? options.shape).queueClass,
       epoch: node.isJoined ? undefined : newEpoch(),
-      partition: partitionText(options.partition),
+      partition: options.partition,
     }),
   };
 }

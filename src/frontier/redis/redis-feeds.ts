@@ -53,24 +53,35 @@ type Opened =
   | { readonly status: 'format'; readonly format: string }
   | { readonly status: 'held'; readonly writer: Readonly<Record<string, unknown>> };
 
-export function redisFeeds({ connection, options, call }: CrawlAccess): Feeds {
+/** How far a feed is written, and how far its items go. */
+interface Heads {
+  readonly sequence: number;
+  readonly last: number;
+  /** Whether the store has anything of the feed. */
+  readonly isKnown: boolean;
+}
+
+export interface RedisFeeds extends Feeds {
+  heads(feed: string): Promise<Heads>;
+}
+
+export function redisFeeds({ connection, options, call }: CrawlAccess): RedisFeeds {
   const { keys } = options;
 
-  /** How far a feed is written, and the number of its last item. Not known: neither is stored. */
-  async function headsOf(feed: string): Promise<{ isKnown: boolean; written: number; tail: number }> {
+  async function heads(feed: string): Promise<Heads> {
     const [record, tail] = await connection.patiently((client) =>
       client.hmget(internalKey(keys, 'feeds'), feed, `${feed}:tail`),
     );
-    const written = recordOf(storedObject(record)).sequence ?? 0;
-    return { isKnown: record != null || tail != null, written, tail: Number(tail ?? 0) };
+    const { sequence = 0 } = recordOf(storedObject(record));
+    return { sequence, last: Number(tail ?? 0), isKnown: record != null || tail != null };
   }
 
   async function read(feed: string, sequence: number, max: number): Promise<string[]> {
-    const { isKnown, written, tail } = await headsOf(feed);
+    const { isKnown, sequence: written, last } = await heads(feed);
     // A store that was restored from an older copy knows an older checkpoint than the one its writer goes on from, and one
     // that was flushed knows none.
     if (isKnown && written !== sequence) throw feedRolledBack();
-    const count = Math.min(max, tail - sequence);
+    const count = Math.min(max, last - sequence);
     if (count <= 0) return [];
     const fields = Array.from({ length: count }, (_, i) => `${feed}:${sequence + 1 + i}`);
     const items = await connection.patiently((client) =>
@@ -79,7 +90,7 @@ export function redisFeeds({ connection, options, call }: CrawlAccess): Feeds {
     const hole = items.indexOf(null);
     if (hole < 0) return items as string[];
     // Between the two questions the store may have been restored from an older copy: then ask it again.
-    if ((await headsOf(feed)).tail !== tail) return read(feed, sequence, max);
+    if ((await heads(feed)).last !== last) return read(feed, sequence, max);
     throw new CrawlnodeError(
       'outbox_damaged',
       `item ${sequence + 1 + hole} of feed ${feed} is gone from the outbox: somebody deleted it; reset the items to go on`,
@@ -102,10 +113,10 @@ export function redisFeeds({ connection, options, call }: CrawlAccess): Feeds {
         displaced = held.owner ?? '';
       }
     },
-    read,
+    ...{ heads, read },
     async waiting(feed) {
-      const { written, tail } = await headsOf(feed);
-      return tail - written;
+      const { sequence, last } = await heads(feed);
+      return last - sequence;
     },
     async checkpoint({ feed, owner, path }, checkpoint, after, written) {
       const args = { feed, owner, ...checkpoint, after, digest: digestOf(written) };

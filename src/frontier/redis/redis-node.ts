@@ -1,6 +1,7 @@
 /** This client as a node of a crawl: it joins as an incarnation, and leaves. */
 import { IncarnationDeadError } from '../../errors.js';
 import type { Joined, JoinOptions, Left, NodeInfo } from '../frontier.js';
+import type { OpenOptions } from '../open-options.js';
 import type { Call, Calls } from './connection/calls.js';
 import type { RedisConnection } from './connection/connection.js';
 import { DataHistory } from './connection/data-history.js';
@@ -12,8 +13,6 @@ import { pipelinesAmong } from './leases/lease-calls.js';
 /** How a node joins a partition. */
 export interface JoinAs {
   readonly incarnation: string;
-  /** `index/count` */
-  readonly partition: string;
   /** Crawl and run of partition 0, which the others follow. */
   readonly follows?: { readonly crawl: string; readonly run: string };
 }
@@ -25,17 +24,19 @@ export interface LeaveHow {
 
 export class RedisNode {
   readonly #connection: RedisConnection;
+  readonly #partition: string | undefined;
   readonly #calls: Calls;
   readonly #call: Call;
   readonly #history: DataHistory;
   #incarnation: string | null = null;
   #options: JoinOptions | null = null;
 
-  constructor(connection: RedisConnection, key: string, calls: Calls, call: Call) {
+  constructor(connection: RedisConnection, { keys, partition }: OpenOptions, calls: Calls, call: Call) {
     this.#connection = connection;
+    this.#partition = partition;
     this.#calls = calls;
     this.#call = call;
-    this.#history = new DataHistory(connection, key);
+    this.#history = new DataHistory(connection, keys.requests);
   }
 
   get isJoined(): boolean {
@@ -58,7 +59,8 @@ export class RedisNode {
     // The first time nobody else waits for the store. Later the engine does, and hears signals meanwhile.
     if (this.crawl === '') this.#connection.bePatient();
     await this.#history.accept();
-    const { incarnation = newIncarnation(node), partition, follows } = as ?? {};
+    const { incarnation = newIncarnation(node), follows } = as ?? {};
+    const partition = this.#partition;
     this.#calls.become(incarnation);
     this.#calls.dupefilter = options.shape.dupefilter;
     const reply = await this.#call('join', { ...joinArguments(node, options), partition, follows });

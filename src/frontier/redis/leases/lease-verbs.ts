@@ -6,7 +6,7 @@ import type { Arguments } from '../connection/lua-message.js';
 import { hex, int, list, type Reply, text } from '../connection/reply.js';
 import { readCookieNews } from '../cookies/cookie-reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
-import type { PartLeases } from '../partitions/redis-partition.js';
+import type { PartLeases } from '../partitions/part-state.js';
 import { leaseCallOf, readLeases } from './lease-reply.js';
 import { settleMessage } from './settle-message.js';
 
@@ -42,10 +42,8 @@ export function leaseVerbs(crawl: CrawlAccess): LeaseVerbs {
     async settle(settled, outcome, effects, jarsAt) {
       const { feeds = [], maxCookieJars } = node.options ?? {};
       const { caller, dupefilter } = calls;
-      const sender = { hasFeeds: feeds.length > 0, maxCookieJars, node: caller, dupefilter };
-      const message = settleMessage(settled, outcome, effects, sender);
-      if (jarsAt === undefined) return leaseCalls.settle(message);
-      return leaseCalls.settle({ ...message, args: { ...message.args, jarsAt } });
+      const sender = { hasFeeds: feeds.length > 0, maxCookieJars, node: caller, dupefilter, jarsAt };
+      return leaseCalls.settle(settleMessage(settled, outcome, effects, sender));
     },
     async defer(deferred) {
       await node.live();

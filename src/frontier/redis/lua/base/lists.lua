@@ -33,6 +33,7 @@ function lists.pair(list, name, value)
   list[size + 1], list[size + 2] = name, value
 end
 
+-- Bytes as hexadecimal digits.
 function lists.hex(bytes)
   return (string.gsub(bytes, '.', function(byte) return string.format('%02x', string.byte(byte)) end))
 end
