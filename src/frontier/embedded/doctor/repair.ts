@@ -52,7 +52,7 @@ function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): void {
   sql.run`UPDATE domain SET state = 'idle', until = NULL, head_rank = NULL, head_arrival = NULL, active = 0 WHERE space = ${space}`;
   tx.domains.forget();
   rebuildJars(tx);
-  const domains = sql.get<{ n: number }>`SELECT count(*) AS n FROM domain WHERE space = ${space}`!.n;
+  const domains = sql.count('domain', space);
   Object.assign(tally, {
     ...{ pending: 0, suspects: 0, delayed: 0, leased: 0, failed: 0, failed_records: 0, domains },
     ...{ alive: 0, volunteer: 0, hungry: 0 },
@@ -153,28 +153,9 @@ function endRepair(tx: Transaction): Repaired {
     if (count !== open.context.count) crawl.epoch += 1;
     open.context.count = count;
   }
-  const lists = [
-    ...([
-      ['item', spaces.items],
-      ['counter', spaces.stats],
-    ] as const),
-    ...spaces.startUrls.flatMap(
-      ({ good, bad }) =>
-        [
-          ['seed', good],
-          ['bad_seed', bad],
-        ] as const,
-    ),
-  ];
-  for (const [table, list] of lists) {
-    if (list.id === 0) continue;
-    list.entries = (
-      sql.of(`SELECT count(*) AS n FROM ${table} WHERE space = ?`).get(list.id) as { n: number }
-    ).n;
-  }
-  for (const { name } of sql.all<{
-    name: string;
-  }>`SELECT name FROM domain WHERE space = ${space} AND state = 'idle' AND until IS NULL`) {
+  for (const list of spaces.lists) list.entries = sql.count(list.table, list.id);
+  const idle = `SELECT name FROM domain WHERE space = ? AND state = 'idle' AND until IS NULL`;
+  for (const name of sql.column<string>(idle, space)) {
     // Its state is computed when it is written; a row with nothing to remember is deleted.
     tx.domains.change(name);
   }

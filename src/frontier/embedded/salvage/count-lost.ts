@@ -6,10 +6,7 @@ import type { Statements } from '../file/statements.js';
 export function countLost(sql: Statements): string[] {
   const isNameless = sql.get`SELECT 1 FROM space WHERE name IS NOT NULL` === undefined;
   if (isNameless) return ['everything that it held: not even the names of its crawls could be read'];
-  return queries.flatMap((query) => {
-    const rows = sql.of(query, (it) => it.setReturnArrays(true)).all() as [string][];
-    return rows.map(([sentence]) => sentence);
-  });
+  return queries.flatMap((query) => sql.column<string>(query));
 }
 
 /** The table of each class of dupefilter. */
