@@ -211,15 +211,20 @@ function openExisting(file: string): Connection {
  */
 function makeFile(file: string): void {
   const fresh = `${file}.${process.pid}.new`;
-  rmSync(fresh, { force: true });
   try {
+    removeFile(fresh);
     createFile(fresh);
     linkSync(fresh, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    for (const end of ['', '-journal', '-wal', '-shm']) rmSync(fresh + end, { force: true });
+    removeFile(fresh);
   }
+}
+
+/** Remove a database that nobody has open, and its logs. */
+export function removeFile(file: string): void {
+  for (const end of ['', '-journal', '-wal', '-shm']) rmSync(file + end, { force: true });
 }
 
 /** Make a database with our tables, in its final journal mode, and close it. */

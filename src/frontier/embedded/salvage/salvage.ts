@@ -8,7 +8,7 @@ import { connect, type Value } from '../../../disk/sqlite.js';
 import { RefusedError } from '../../../errors.js';
 import type { Salvaged } from '../../open-options.js';
 import { type FirstShape, newCrawl, newTally } from '../crawl/crawl-row.js';
-import { createFile } from '../file/database.js';
+import { createFile, removeFile } from '../file/database.js';
 import { enterFolder, otherUsers } from '../file/folder.js';
 import { writeRow } from '../file/rows.js';
 import { Statements } from '../file/statements.js';
@@ -143,33 +143,27 @@ function rebuildFromIndexes(sql: Statements): void {
 
 /** Renumber the items of each outbox, since an outbox must have no gaps. */
 function closeGaps(sql: Statements): void {
-  const feeds = sql.all<{ space: number; feed: string; written: number }>`
-    SELECT space, feed, coalesce(written, 0) AS written FROM feed`;
-  for (const { space, feed, written } of feeds) {
-    const rows = sql.all<{ n: number }>`
-      SELECT n FROM outbox WHERE space = ${space} AND feed = ${feed} AND sequence > ${written} ORDER BY sequence`;
-    for (const [nth, { n }] of rows.entries()) {
-      sql.run`UPDATE outbox SET sequence = ${written + 1 + nth} WHERE n = ${n}`;
-    }
-    sql.run`UPDATE feed SET last = ${written + rows.length} WHERE space = ${space} AND feed = ${feed}`;
-  }
+  sql.run`DELETE FROM outbox WHERE sequence < 1`;
+  // By way of negative numbers, since no two items may have the same one.
+  sql.run`UPDATE outbox SET sequence = -place FROM (
+      SELECT n AS item, coalesce(written, 0) + row_number() OVER (PARTITION BY space, feed ORDER BY sequence) AS place
+      FROM outbox JOIN feed USING (space, feed) WHERE sequence > coalesce(written, 0))
+    WHERE n = item`;
+  sql.run`UPDATE outbox SET sequence = -sequence WHERE sequence < 0`;
+  sql.run`UPDATE feed SET last = coalesce(written, 0) + (SELECT count(*) FROM outbox
+    WHERE outbox.space = feed.space AND outbox.feed = feed.feed AND sequence > coalesce(written, 0))`;
 }
 
 /** Pause each crawl until it is repaired, and raise its epoch so that nodes forget the links they know. @returns the names. */
 function pauseCrawls(sql: Statements, shape: FirstShape): string[] {
-  const crawls = sql.all<{
-    id: number;
-    name: string;
-  }>`SELECT id, name FROM space WHERE is_crawl = 1 AND name IS NOT NULL`;
+  const crawls = `FROM space WHERE is_crawl = 1 AND name IS NOT NULL`;
+  const without = (table: string) =>
+    sql.column<number>(`SELECT id ${crawls} AND id NOT IN (SELECT space FROM ${table})`);
   const nowMs = Date.now();
-  for (const { id } of crawls) {
-    if (sql.get`SELECT 1 FROM crawl WHERE space = ${id}` === undefined)
-      writeRow(sql, 'crawl', newCrawl(id, shape, nowMs));
-    if (sql.get`SELECT 1 FROM tally WHERE space = ${id}` === undefined)
-      writeRow(sql, 'tally', newTally(id, nowMs));
-  }
+  for (const id of without('crawl')) writeRow(sql, 'crawl', newCrawl(id, shape, nowMs));
+  for (const id of without('tally')) writeRow(sql, 'tally', newTally(id, nowMs));
   sql.run`UPDATE crawl SET epoch = epoch + 1, repairing = coalesce(repairing, control), control = 'paused'`;
-  return crawls.map(({ name }) => name).sort();
+  return sql.column(`SELECT name ${crawls} ORDER BY name`);
 }
 
 /** Keep the damaged file under another name and put the new one in its place. The file exists at every moment. */
@@ -188,8 +182,4 @@ function inUse(file: string, users: number): RefusedError {
     `${others} ${file} open, and would go on with the damaged file: end them first ("crawlnode stop SPIDER", or the processes named in the folder "users" beside it)`,
     { code: 'live_nodes' },
   );
-}
-
-function removeFile(file: string): void {
-  for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
 }
