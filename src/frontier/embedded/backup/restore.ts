@@ -124,19 +124,11 @@ function putCrawl({ crawl, tally }: Transaction, entry: Entry<'crawl'>): void {
 function putRequests(tx: Transaction, { values: requests }: Entry<'requests'>): void {
   requireIds(requests.map(({ id }) => ({ id, fingerprint: id })));
   const { tally } = tx;
-  for (const {
-    id,
-    domain,
-    priority,
-    arrival = 0,
-    dueAtMs,
-    crashes = 0,
-    unfiltered = false,
-    record,
-  } of requests) {
-    const bytes = bytesOf(id);
-    if (liveRequest(tx, bytes) !== undefined) continue;
-    const added = { id: bytes, domain, priority: priorityInBounds(priority), crashes, unfiltered, record };
+  for (const request of requests) {
+    const { arrival = 0, dueAtMs, crashes = 0, unfiltered = false } = request;
+    const id = bytesOf(request.id);
+    if (liveRequest(tx, id) !== undefined) continue;
+    const added = { ...request, id, priority: priorityInBounds(request.priority), crashes, unfiltered };
     if (dueAtMs === undefined) insertPending(tx, added, arrival);
     else insertDelayed(tx, added, Math.round(delayInBounds(dueAtMs) * 1000));
     tally.accepted += 1;
@@ -180,15 +172,9 @@ function putFeed(tx: Transaction, { feed, host, path, format, exporting, checkpo
   if (readFeedRow(tx, feed) !== null) return;
   writeFeedRow(tx, {
     ...newFeed(tx, feed),
-    ...{
-      host,
-      path,
-      format: format ?? null,
-      is_exporting: exporting ? 1 : 0,
-      last: checkpoint?.sequence ?? 0,
-    },
-    ...{ written: checkpoint?.sequence ?? null, written_bytes: checkpoint?.lengthBytes ?? null },
-    written_header: checkpoint?.header ?? null,
+    ...{ host, path, format: format ?? null, is_exporting: exporting ? 1 : 0 },
+    ...{ last: checkpoint?.sequence ?? 0, written: checkpoint?.sequence ?? null },
+    ...{ written_bytes: checkpoint?.lengthBytes ?? null, written_header: checkpoint?.header ?? null },
   });
 }
 

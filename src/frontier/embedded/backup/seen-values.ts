@@ -62,13 +62,12 @@ function rowsById(columns: string) {
 }
 
 function seenEntry({ class: name }: Dupefilter, rows: readonly SeenRow[]): BackupEntry {
+  if (name === 'BloomDupeFilter') {
+    const blocks = rows.map(({ value, bits }) => [value, bufferOf(bits!).toString('base64')] as const);
+    return { kind: 'bits', values: blocks };
+  }
   const values = rows.map(({ value }) => value);
   switch (name) {
-    case 'BloomDupeFilter':
-      return {
-        kind: 'bits',
-        values: rows.map(({ value, bits }) => [value, bufferOf(bits!).toString('base64')]),
-      };
     case 'TimedRFPDupeFilter':
       return { kind: 'seen', values, untilMs: rows.map(({ untilMs }) => untilMs ?? null) };
     case 'StateDupeFilter':
@@ -98,12 +97,8 @@ function bringBackValue(
   const nowMs = now();
   if (choice.class === 'StateDupeFilter') {
     // Another class has recorded no more than that the fingerprint was seen.
-    const { state, atMs, status, attempts } = life ?? {
-      state: 'done',
-      atMs: nowMs,
-      status: null,
-      attempts: 0,
-    };
+    const done: RequestLife = { state: 'done', atMs: nowMs, status: null, attempts: 0 };
+    const { state, atMs, status, attempts } = life ?? done;
     context.count += sql.run`INSERT OR IGNORE INTO seen_state (space, id, state, at, status, attempts)
       VALUES (${space}, ${fingerprint}, ${state}, ${atMs}, ${status}, ${attempts})`;
   } else if (choice.class === 'TimedRFPDupeFilter' && choice.expireMs > 0 && typeof untilMs === 'number') {

@@ -44,6 +44,8 @@ function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): void {
   const { sql, space, crawl, tally } = tx;
   crawl.repairing ??= crawl.control;
   crawl.control = 'paused';
+  sql.run`UPDATE request SET node = NULL, token = NULL, leased_at = NULL
+    WHERE space = ${space} AND (node IS NOT NULL OR token IS NOT NULL)`;
   sql.run`DELETE FROM node WHERE space = ${space}`;
   tx.nodes.forget();
   // What is known of robots.txt is fetched again.
@@ -70,7 +72,6 @@ interface Row {
   readonly crashes: number;
   readonly unfiltered: 0 | 1;
   readonly failure: number | null;
-  readonly isHeld: 0 | 1;
   readonly text: string | null;
 }
 
@@ -81,8 +82,7 @@ interface Row {
 function repairStep(tx: Transaction, after: Uint8Array, read: ReadRecord): Uint8Array | null {
   const { sql, space } = tx;
   const rows = sql.all<Row>`
-    SELECT n, id, state, domain, rank, arrival, due, crashes, unfiltered, sequence AS failure,
-      coalesce(request.node, token) IS NOT NULL AS isHeld, text
+    SELECT n, id, state, domain, rank, arrival, due, crashes, unfiltered, sequence AS failure, text
     FROM request LEFT JOIN record USING (n) LEFT JOIN failure USING (n)
     WHERE request.space = ${space} AND id > ${after} ORDER BY id LIMIT ${STEP}`;
   for (const row of rows) repairRequest(tx, row, read);
@@ -92,8 +92,6 @@ function repairStep(tx: Transaction, after: Uint8Array, read: ReadRecord): Uint8
 function repairRequest(tx: Transaction, row: Row, read: ReadRecord): void {
   const { sql, tally } = tx;
   const { n, id, state, text, failure, due } = row;
-  if (row.isHeld === 1)
-    sql.run`UPDATE request SET node = NULL, token = NULL, leased_at = NULL WHERE n = ${n}`;
   if (state === 'failed') {
     if (failure === null) addFailure(tx, n, unknownReason(tx, 'unknown'));
     tally.failed += 1;
