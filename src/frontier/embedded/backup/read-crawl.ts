@@ -98,20 +98,13 @@ function backupRequest(row: RequestRow): BackupRequest {
 async function* readSeeds(batch: CommitBatch): AsyncIterable<BackupEntry> {
   const count = await batch.read((tx) => tx.spaces.startUrls.length);
   for (let key = 0; key < count; key += 1) {
-    const seeds = readList(batch, 'seed', 'value', (tx) => tx.spaces.startUrls[key]!.good);
-    yield* seedEntries(seeds, key, false);
-    const badSeeds = readList(batch, 'bad_seed', 'entry', (tx) => tx.spaces.startUrls[key]!.bad);
-    yield* seedEntries(badSeeds, key, true);
-  }
-}
-
-async function* seedEntries(
-  seeds: AsyncIterable<readonly Buffer[]>,
-  key: number,
-  bad: boolean,
-): AsyncIterable<BackupEntry> {
-  for await (const values of inEntries(seeds, ({ length }) => length)) {
-    yield { kind: 'seeds', key, bad, values: values.map(backupText) };
+    for (const bad of [false, true]) {
+      const [table, column] = bad ? (['bad_seed', 'entry'] as const) : (['seed', 'value'] as const);
+      const listOf = ({ spaces }: Transaction) => spaces.startUrls[key]![bad ? 'bad' : 'good'];
+      for await (const values of inEntries(readList(batch, table, column, listOf), ({ length }) => length)) {
+        yield { kind: 'seeds', key, bad, values: values.map(backupText) };
+      }
+    }
   }
 }
 
