@@ -53,7 +53,9 @@ function damageRows(change: string): void {
   const copy = connect(`${file}.copy`);
   copy.exec(`PRAGMA auto_vacuum = INCREMENTAL; ATTACH '${file}' AS sound`);
   const parts = copy
-    .prepare(`SELECT name, type, sql FROM sound.sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'`)
+    .prepare(
+      `SELECT name, type, sql FROM sound.sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'`,
+    )
     .all() as { name: string; type: string; sql: string }[];
   for (const { name, type, sql } of parts) {
     copy.exec(name === 'request' ? sql.replace(') STRICT', ')') : sql);
