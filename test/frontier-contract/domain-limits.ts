@@ -51,10 +51,14 @@ export function domainLimits(crawl: () => Crawl): void {
     it('may have an exact delay where those of the crawl are randomized', async () => {
       const slots = { 'a.example': { delayMs: 40, randomizeDelay: false } };
       const { frontier } = await node({ delayMs: 40, randomizeDelay: true, slots });
-      await frontier.push(many('a.example', 6), 'links');
-      for (let n = 0; n < 5; n += 1) {
+      await frontier.push(many('a.example', 100), 'links');
+      for (let seen = 0; seen < 5; ) {
         await takeOne(frontier);
-        expect((await frontier.lease(1, 1)).waitMs).toBeLessThanOrEqual(40);
+        const { leases, waitMs } = await frontier.lease(1, 1);
+        // The delay has passed between the two calls: this says nothing.
+        if (leases.length > 0) continue;
+        expect(waitMs).toBeLessThanOrEqual(40);
+        seen += 1;
       }
     });
 

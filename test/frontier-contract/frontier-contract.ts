@@ -15,6 +15,7 @@ import { domainLimits } from './domain-limits.js';
 import { domainPages } from './domain-pages.js';
 import { dupefilters } from './dupefilters.js';
 import { epochs } from './epochs.js';
+import { fairness } from './fairness.js';
 import { feeds } from './feeds.js';
 import { flushing } from './flushing.js';
 import { hostile } from './hostile.js';
@@ -80,6 +81,7 @@ export function frontierContract(
       order,
       orderWalk,
       politeness,
+      fairness,
       domainLimits,
       autothrottle,
       deferring,

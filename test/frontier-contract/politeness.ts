@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import {
   type Crawl,
   commit,
-  crawlTogether,
   done,
   failed,
   nameOf,
@@ -33,34 +32,6 @@ export function politeness(crawl: () => Crawl): void {
         held.push(await takeOne(one.frontier));
         expect((await two.frontier.lease(5, 0)).leases).toEqual([]);
       }
-    });
-
-    it('shares a domain out when its concurrency is less than what one node would take', async () => {
-      const tunables = { concurrencyPerDomain: 4 };
-      const nodes = [await crawl().node({ tunables }), await crawl().node({ tunables })];
-      await nodes[0]!.frontier.push(many('a.example', 60), 'links');
-      const pages = await crawlTogether(nodes, 60);
-      expect(Math.min(...pages)).toBeGreaterThan(10);
-    });
-
-    it('stands back for a node that got nothing only for a moment, whether it comes again or not', async () => {
-      const tunables = { concurrencyPerDomain: 4 };
-      const busy = await crawl().node({ tunables });
-      const hungry = await crawl().node({ tunables });
-      await busy.frontier.push(many('a.example', 8), 'links');
-      const held = (await busy.frontier.lease(8, 0)).leases;
-      expect((await hungry.frontier.lease(8, 0)).leases).toEqual([]);
-      await commit(busy.frontier, held[0]!);
-      const answer = await busy.frontier.lease(8, 3);
-      expect(answer.leases).toEqual([]);
-      expect(answer.waitMs).toBeGreaterThan(0);
-      expect(answer.waitMs).toBeLessThan(300);
-      const taken = await until(
-        async () => (await busy.frontier.lease(8, 3)).leases,
-        (leases) => leases.length > 0,
-        2_000,
-      );
-      expect(taken).toHaveLength(1);
     });
 
     it('has a node wait as long as the delay of the only domain with requests, its own delay included', async () => {

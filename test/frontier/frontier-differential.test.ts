@@ -107,7 +107,7 @@ class Player {
 
   async start(): Promise<void> {
     for (let n = 0; n < 2; n += 1) this.nodes.push(await this.#newNode(n));
-    // With a delay no node stands back for another, which would depend on the time; each domain has its own, none.
+    // Where the crawl has a delay no node stands back for another, which would depend on the time; each domain has its own, none.
     for (let n = 0; n < 3; n += 1) {
       await this.nodes[0]!.throttle(`${n}.example`, { delayMs: 0, source: 'setting' });
     }
@@ -284,6 +284,23 @@ function newPlayer(store: Store, dupefilter: Dupefilter): Player {
   );
 }
 
+/** Play the steps on a new crawl of each engine, and compare every answer and what is left. */
+async function playOnBoth(dupefilter: Dupefilter, steps: readonly Step[]): Promise<void> {
+  const redis: Store = { engine: 'redis', address: { kind: 'standalone', url: server.url, options: {} } };
+  const players = [newPlayer(redis, dupefilter), newPlayer({ engine: 'embedded', dir }, dupefilter)] as const;
+  try {
+    for (const player of players) await player.start();
+    for (const next of steps) {
+      const [onRedis, embedded] = [await players[0].play(next), await players[1].play(next)];
+      expect(embedded, `${JSON.stringify(next)}: embedded (received) and Redis (expected)`).toEqual(onRedis);
+    }
+    expect(await players[1].rest()).toEqual(await players[0].rest());
+    expect(await players[0].rest()).toMatchObject({ breaches: [] });
+  } finally {
+    for (const player of players) await player.crawl.world.dispose();
+  }
+}
+
 describe('the two engines', { timeout: 60_000 }, () => {
   it('answer the same to the same verbs, and leave the same behind', async () => {
     // The folder stays open between the rounds.
@@ -293,29 +310,7 @@ describe('the two engines', { timeout: 60_000 }, () => {
         fc.asyncProperty(
           dupefilters,
           fc.array(step, { minLength: 5, maxLength: 60, size: 'max' }),
-          async (dupefilter, steps) => {
-            const redis: Store = {
-              engine: 'redis',
-              address: { kind: 'standalone', url: server.url, options: {} },
-            };
-            const players = [
-              newPlayer(redis, dupefilter),
-              newPlayer({ engine: 'embedded', dir }, dupefilter),
-            ] as const;
-            try {
-              for (const player of players) await player.start();
-              for (const next of steps) {
-                const [onRedis, embedded] = [await players[0].play(next), await players[1].play(next)];
-                expect(embedded, `${JSON.stringify(next)}: embedded (received) and Redis (expected)`).toEqual(
-                  onRedis,
-                );
-              }
-              expect(await players[1].rest()).toEqual(await players[0].rest());
-              expect(await players[0].rest()).toMatchObject({ breaches: [] });
-            } finally {
-              for (const player of players) await player.crawl.world.dispose();
-            }
-          },
+          playOnBoth,
         ),
         // Shrinking takes longer than the test may: the seed and the steps as they were say enough.
         { numRuns: 40, endOnFailure: true },
@@ -323,5 +318,25 @@ describe('the two engines', { timeout: 60_000 }, () => {
     } finally {
       await keeper.close();
     }
+  });
+
+  // Found with the seed -1570447713, path 20.
+  it('let a node lease again where it had filled a domain, and another node got nothing', async () => {
+    const joins = {
+      verb: 'rejoin',
+      leaves: false,
+      limit: 2,
+      maxPages: 0,
+      maxItems: 0,
+      queueLimit: 0,
+    } as const;
+    await playOnBoth({ class: 'RFPDupeFilter' }, [
+      ...[0, 1].map((node): Step => ({ ...joins, node, flushOnStart: false })),
+      { verb: 'push', kind: 'links', names: [0, 3, 6, 9], delayed: false },
+      { verb: 'lease', node: 0, max: 5 },
+      { verb: 'lease', node: 1, max: 5 },
+      { verb: 'settle', node: 0, which: 0, how: 'done', links: [], stale: false },
+      { verb: 'lease', node: 0, max: 5 },
+    ]);
   });
 });

@@ -8,3 +8,9 @@ export function limitsOf(slots: string, domain: string): DomainLimits | undefine
   const all = parseTunable<NonNullable<Tunables['slots']>>(slots);
   return all !== null && Object.hasOwn(all, domain) ? all[domain] : undefined;
 }
+
+/** The smallest concurrency of any domain. @param slots as for `limitsOf`. @param concurrency that of a domain with none of its own */
+export function leastConcurrency({ slots, concurrency }: { slots: string; concurrency: number }): number {
+  const all = Object.values(parseTunable<NonNullable<Tunables['slots']>>(slots) ?? {});
+  return Math.min(concurrency, ...all.map((limits) => limits.concurrency ?? concurrency));
+}

@@ -1,9 +1,10 @@
 /**
  * A site whose concurrency is smaller than one node's would stay with the first node, which leases again right after each
- * settle. So a node that gets nothing while requests wait for the concurrency of their domain is recorded as hungry. Another
- * node that holds more than its share of the leases then gets nothing for a moment. Requests that wait for a delay need
- * none of this: any node may be the first to ask when the delay has passed.
+ * settle. So a node that gets nothing while a domain may be full is recorded as hungry. Another node that holds more than its
+ * share of the leases then gets nothing for a moment. Requests that wait for a delay need none of this: any node may be the
+ * first to ask when the delay has passed. The Redis engine decides by the same rule (`redis/lua/leases/leasing.lua`).
  */
+import { leastConcurrency } from '../../shared-settings/domain-limits.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
 import type { NodeRow } from '../nodes/node-row.js';
 
@@ -21,21 +22,18 @@ export function standsBack({ tally, nowMs }: OpenCrawl, holder: NodeRow): boolea
   return holder.leased * tally.alive > tally.leased;
 }
 
-/** Record whether this node got nothing although a domain has more to give than its concurrency allows. */
+/** Record whether this node got nothing although requests may wait for the concurrency of their domain. */
 export function noteHunger(crawl: OpenCrawl, holder: NodeRow, gotSome: boolean): void {
   const { tally, nowMs } = crawl;
-  if (!gotSome && tally.pending > 0 && hasFullDomain(crawl)) {
+  if (!gotSome && mayBeFull(crawl)) {
     tally.hungry = holder.number;
     tally.hungry_at = nowMs;
   } else if (tally.hungry === holder.number) tally.hungry = 0;
 }
 
-/** Full domains are found by the leases that fill them: those are few, domains may be many. */
-function hasFullDomain({ sql, space }: OpenCrawl): boolean {
-  const full = sql.get`
-    SELECT 1 FROM request INDEXED BY request_leased JOIN domain ON domain.space = request.space AND name = request.domain
-    WHERE request.space = ${space} AND request.state = 'leased' AND domain.state = 'full' LIMIT 1`;
-  return full !== undefined;
+/** An estimate in O(1), as idle nodes ask it all the time: with fewer leases than any concurrency allows no domain is full. */
+function mayBeFull({ crawl, tally }: OpenCrawl): boolean {
+  return crawl.delay_ms === 0 && tally.pending > 0 && tally.leased >= leastConcurrency(crawl);
 }
 
 /** When a hungry node should ask again; null for a node that is not. */
