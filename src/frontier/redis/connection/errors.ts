@@ -59,6 +59,9 @@ export function isMissingFunction(error: unknown): boolean {
   return messageOf(error).startsWith('ERR Function not found');
 }
 
+/** Whether the user lacks a right. */
+export const isDenied = (error: unknown): boolean => messageOf(error).startsWith('NOPERM');
+
 /** Whether a store has reached its maxmemory. */
 export function isFull(error: unknown): boolean {
   return messageOf(error).startsWith('OOM');

@@ -3,9 +3,10 @@ import { type Findings, findingsAbout } from '../../../doctor/findings.js';
 import type { Finding } from '../../../frontier.js';
 import type { OpenOptions } from '../../../open-options.js';
 import { type Client, serversOf } from '../../connection/client.js';
+import { isDenied } from '../../connection/errors.js';
 import { examineKeys } from './keys.js';
 import { examineLibraries } from './libraries.js';
-import { examineRights, isDenied } from './rights.js';
+import { examineRights } from './rights.js';
 import { examineIntsets, examineServer } from './server.js';
 
 export async function examineRedis(client: Client, options: OpenOptions): Promise<Finding[]> {

@@ -4,9 +4,9 @@ import { dataFormats } from '../../../data-format.js';
 import type { Findings } from '../../../doctor/findings.js';
 import type { OpenOptions } from '../../../open-options.js';
 import type { Client } from '../../connection/client.js';
+import { isDenied } from '../../connection/errors.js';
 import { internalKey, internalWords } from '../../keys.js';
 import { foreignKeys, foundFormat } from '../preflight.js';
-import { isDenied } from './rights.js';
 
 export async function examineKeys(client: Client, options: OpenOptions, found: Findings): Promise<void> {
   const { keys } = options;

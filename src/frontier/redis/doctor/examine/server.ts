@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis';
 import { byteSize, duration } from '../../../../format-amounts.js';
 import type { Findings } from '../../../doctor/findings.js';
 import { type Client, serversOf } from '../../connection/client.js';
-import { isDenied } from './rights.js';
+import { isDenied } from '../../connection/errors.js';
 import { examineVersion } from './version.js';
 
 /** Pings, of which the median counts. */
