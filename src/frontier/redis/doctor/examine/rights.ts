@@ -4,7 +4,6 @@
  * which needs Redis 7 and a right of its own.
  */
 import type { Redis } from 'ioredis';
-import { messageOf } from '../../../../errors.js';
 import type { Findings } from '../../../doctor/findings.js';
 import type { FrontierKeys } from '../../../open-options.js';
 import { isDenied } from '../../connection/errors.js';
