@@ -1,6 +1,7 @@
 /** Messages about the shape of a crawl, its tunables and a flush, with the names of the settings; for both engines. */
 import { RefusedError } from '../../errors.js';
 import type { Dupefilter, Shape, Tunables } from '../frontier.js';
+import { sortedJson } from './tunable-text.js';
 
 /** The refusal of a node (exit 3), with both values of each difference; null when the shapes are equal. */
 export function otherShape(theirs: Partial<Shape>, ours: Partial<Shape>): RefusedError | null {
@@ -47,7 +48,7 @@ export function dupefilterInWords({ class: name, ...parameters }: Dupefilter): s
 
 /** The text by which the engines store and compare a dupefilter. Equal dupefilters have equal texts. */
 export function dupefilterText(dupefilter: Dupefilter): string {
-  return JSON.stringify(Object.fromEntries(Object.entries(dupefilter).sort(([a], [b]) => (a < b ? -1 : 1))));
+  return sortedJson(dupefilter);
 }
 
 const settingOf: Readonly<Record<keyof Tunables, string>> = {

@@ -9,7 +9,6 @@ import type { RedisConnection } from '../connection/connection.js';
 import { isMissingFunction } from '../connection/errors.js';
 import { text } from '../connection/reply.js';
 import { allKeys, internalKey } from '../keys.js';
-import { partitionText } from '../partitions/partition-text.js';
 import { agreedDupefilter } from '../read/dupefilter.js';
 import { evictionDanger, INTSET_ENTRIES } from './examine/server.js';
 
@@ -66,12 +65,11 @@ export async function refuseForeignKeys(client: Client, options: OpenOptions): P
 }
 
 /** @throws RefusedError for a crawl with another number of partitions, also for one who only reads: he would see a part of it. */
-async function refuseOtherPartitions(client: Client, { keys, partition }: OpenOptions): Promise<void> {
+async function refuseOtherPartitions(client: Client, { keys, partition = '' }: OpenOptions): Promise<void> {
   const meta = internalKey(keys, 'meta');
   if ((await client.type(meta)) !== 'hash') return;
   const there = (await client.hget(meta, 'partition')) ?? '';
-  const here = partitionText(partition) ?? '';
-  if (there !== here) throw otherPartitions(there, here);
+  if (there !== partition) throw otherPartitions(there, partition);
 }
 
 /** @throws RefusedError for a crawl of another data format. */
