@@ -11,7 +11,7 @@ import { library } from '../../connection/library.js';
 
 /** What this side sends beside the verbs, to any key of the crawl. */
 const ours = (
-  'HGET HGETALL HKEYS HVALS HLEN HDEL HSCAN LLEN LRANGE RPUSH SCARD STRLEN SSCAN GET TYPE SRANDMEMBER ' +
+  'HGET HGETALL HLEN HDEL HSCAN LLEN LRANGE RPUSH SCARD STRLEN SSCAN GET TYPE SRANDMEMBER ' +
   'SADD ZADD ZCARD ZCOUNT ZRANGE ZRANGEBYSCORE ZREVRANGE ZSCORE ZSCAN PTTL'
 ).split(' ');
 
