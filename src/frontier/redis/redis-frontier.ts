@@ -57,10 +57,11 @@ export async function frontierOn(connection: RedisConnection, options: OpenOptio
   const { call, calls, node, leaseCalls, dupefilter } = crawl;
   const { keys, acceptForeignKeys } = options;
   const failed = failedList(crawl);
-  const push: RedisFrontier['pushPart'] = async (requests, kind, place) => {
-    const { key = '', total, ...part } = place ?? { from: 0, total: requests.length };
-    const args = { kind, ...part, total: total ?? undefined, start: startField(key), ...crawl.forNewMeta() };
-    return json(await call('push', { ...args, requests: columnsOf(requests, dupefilter()) }));
+  const push = async <Answer>(isPart: boolean, ...how: Parameters<RedisFrontier['push' | 'pushPart']>) => {
+    const [requests, kind, { key = '', total, ...place } = { from: 0, total: requests.length }] = how;
+    const args = { kind, ...place, isPart, total: total ?? undefined, start: startField(key) };
+    const columns = columnsOf(requests, dupefilter());
+    return json<Answer>(await call('push', { ...args, ...crawl.forNewMeta(), requests: columns }));
   };
   return {
     engine: 'redis',
@@ -89,8 +90,8 @@ export async function frontierOn(connection: RedisConnection, options: OpenOptio
       const rounded = Math.round(pagesPerSecond * 100) / 100;
       return text(await call('heartbeat', { incarnation, pagesPerSecond: rounded })) as HeartbeatAnswer;
     },
-    push,
-    pushPart: push,
+    push: (...requests) => push(false, ...requests),
+    pushPart: (...requests) => push(true, ...requests),
     async throttle(domain, change) {
       await call('throttle', { domain: domainName(domain), ...change });
     },

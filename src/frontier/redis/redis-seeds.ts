@@ -38,7 +38,7 @@ export function seedVerbs(
       return await ask();
     } catch (error) {
       if (error instanceof RefusedError && error.code === 'foreign_key') {
-        await refuseForeignKeys(connection, options);
+        await connection.patiently((client) => refuseForeignKeys(client, options));
       }
       throw error;
     }

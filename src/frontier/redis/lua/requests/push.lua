@@ -5,13 +5,13 @@
 --   none · requests (acceptance.lua) · of start requests, start: the name of their field in meta · from, total: the index of
 --   the first, and how many there are; no total while more may follow
 -- In a partition of several also: span: how many start requests the part has in all partitions together · offsets: the place
--- of each of these requests in the part · skips: parts without a request of this partition are left out
+-- of each of these requests in the part · skips: parts without a request of this partition are left out · isPart: epoch and allSeen are wanted
 -- A long list of start requests comes in parts, in order; each is accepted once, whichever node brings it. Those of a
 -- generator (start-filtered) come again from its beginning when its node died: filtered ones are judged by the dupefilter,
 -- unfiltered ones by their index.
 -- A new meta has no shape yet: the first node to join decides it. A shape that was agreed holds for pushes as well.
--- Returns JSON of accepted, duplicates, dropped, trapped (absent for 0), of a generator's requests waiting, in a partition epoch
--- and allSeen. O(n log m) for n requests on m pending.
+-- Returns JSON of accepted, duplicates, dropped, trapped (absent for 0), of a generator's requests waiting, and epoch
+-- and allSeen where they are wanted. O(n log m) for n requests on m pending.
 
 -- Without the unfiltered requests that were pushed before, and those that have a smaller index than `pushed`.
 local function notPushed(requests, from, pushed, offsets)
@@ -56,6 +56,6 @@ verbs.register('push', { 'creates-crawl', 'accepts', 'once' }, function(crawl, a
   local isStart = args.kind == 'start' or args.kind == 'start-filtered'
   local accept = isStart and pushStart or acceptance.accept
   local answer, allSeen = accept(crawl, args.requests, args.kind, args)
-  if args.partition then answer.epoch, answer.allSeen = meta.get(crawl, 'epoch'), allSeen end
+  if args.isPart then answer.epoch, answer.allSeen = meta.get(crawl, 'epoch'), allSeen end
   return cjson.encode(answer)
 end)
