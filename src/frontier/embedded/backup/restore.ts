@@ -167,7 +167,10 @@ function putSeeds(tx: Transaction, { key, bad, values }: EntryOf<'seeds'>): void
   }
 }
 
-function putFeed(tx: Transaction, { feed, host, path, format, exporting, checkpoint }: EntryOf<'feed'>): void {
+function putFeed(
+  tx: Transaction,
+  { feed, host, path, format, exporting, checkpoint }: EntryOf<'feed'>,
+): void {
   if (readFeedRow(tx, feed) !== null) return;
   writeFeedRow(tx, {
     ...newFeed(tx, feed),
