@@ -71,6 +71,19 @@ it('entries of an index whose rows are gone are noticed, and a repair goes on wi
   await frontier.close();
 });
 
+it('fingerprints outlive the row that says their class', async () => {
+  damageRows('DELETE FROM dupefilter');
+  expect(salvage(folder.dir, defaultShape, false).lost).toEqual(['news:dupefilter: of which class it is']);
+  const frontier = await openEmbedded(openOptions(folder.dir, 'news'), folder.dir);
+  expect(await frontier.verify()).toContain('I2: fingerprints are recorded, but not of which class they are');
+  await frontier.repair(reading(...pages), { force: false });
+  expect(await frontier.verify()).toEqual([]);
+  expect((await frontier.snapshot()).seen).toBe(5);
+  const more = [...pages, request('new')];
+  expect(await frontier.push(more, 'links')).toMatchObject({ accepted: 1, duplicates: 5 });
+  await frontier.close();
+});
+
 /** Open a file so that its schema can be changed by hand. */
 function writableSchema(file: string): Connection {
   const connection = connect(file) as Connection & { enableDefensive(isOn: boolean): void };
