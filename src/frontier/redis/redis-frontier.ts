@@ -13,7 +13,6 @@ import type {
   Frontier,
   FrontierRequest,
   HeartbeatAnswer,
-  HeartbeatReport,
   Inspection,
   IntakeAnswer,
   Joined,
@@ -142,7 +141,7 @@ export class RedisFrontier implements Frontier {
     return left;
   }
 
-  async heartbeat(incarnation: string, { pagesPerSecond }: HeartbeatReport): Promise<HeartbeatAnswer> {
+  async heartbeat(incarnation: string, pagesPerSecond: number): Promise<HeartbeatAnswer> {
     const rounded = Math.round(pagesPerSecond * 100) / 100;
     return text(await this.#run('heartbeat', { incarnation, pagesPerSecond: rounded })) as HeartbeatAnswer;
   }
