@@ -148,11 +148,9 @@ async function examine(
     }));
     // Keys of another program or format cannot be read.
     if (seen.some(({ level, check }) => level === 'problem' && unreadable.has(check))) return seen;
-    return [
-      ...seen,
-      ...(await examineCrawl(spider, crawl, settings, frontier)),
-      ...(depth.deep ? await invariants(spider, crawl, settings, frontier, depth) : []),
-    ];
+    const checked = depth.deep ? await invariants(spider, crawl, settings, frontier, depth) : [];
+    // After a repair, which may have found requests lost.
+    return [...seen, ...(await examineCrawl(spider, crawl, settings, frontier)), ...checked];
   } finally {
     await frontier.close();
   }
