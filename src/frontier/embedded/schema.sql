@@ -32,51 +32,28 @@ CREATE TABLE space (
 
 CREATE INDEX space_garbage ON space (id) WHERE name IS NULL;
 
--- What the nodes of a crawl share and seldom change.
+-- What the nodes of a crawl share and seldom change. Its JSON is that of the types in crawl/crawl-row.ts and frontier.ts.
 CREATE TABLE crawl (
-  space            INTEGER PRIMARY KEY,  -- of its requests key
-  format           INTEGER NOT NULL,     -- data format in which the crawl is kept (data-format.ts)
-  crawl_id         TEXT NOT NULL,        -- random: tells this crawl from one of the same name before a reset
-  epoch            INTEGER NOT NULL,     -- random at first; raised whenever fingerprints are forgotten
-  shape            TEXT,                 -- JSON of Shape; NULL until a first node joins
-  queue_class      TEXT NOT NULL,        -- PriorityQueue, FifoQueue or LifoQueue: what rank and arrival are made of
-  dupefilter       TEXT,                 -- JSON of Dupefilter; NULL when it was cleared alone
-  control          TEXT NOT NULL,        -- running, paused or stopping
-  repairing        TEXT,                 -- the control before a repair that is under way or broke off
-  delay_ms         REAL NOT NULL,        -- tunables: minimum time between two leases of a domain
-  randomize_delay  INTEGER NOT NULL,     -- flag
-  concurrency      INTEGER NOT NULL,     -- leases of a domain at the same time
-  node_timeout_ms  REAL NOT NULL,
-  failed_limit     INTEGER NOT NULL,     -- failed requests whose record is kept
-  queue_limit      INTEGER NOT NULL,     -- pending and delayed requests; 0: no limit
-  pages_per_domain INTEGER NOT NULL,     -- requests accepted of a domain; 0: no limit
-  slots            TEXT NOT NULL,        -- JSON: limits of single domains (DOWNLOAD_SLOTS); '': none
-  autothrottle     TEXT NOT NULL,        -- JSON of AutoThrottle; '': off
-  has_start        INTEGER NOT NULL,     -- flag: the spider has start requests
-  starts           TEXT NOT NULL,        -- JSON: for each set of arguments, start requests pushed so far, or "pushed"
-  start_owner      INTEGER,              -- node that runs start() of the spider; NULL: none did
-  has_idle         INTEGER NOT NULL,     -- flag: the nodes have hooks for an idle crawl
-  idle_owner       INTEGER,              -- node that asks them now; NULL: none does
-  idle_pages       INTEGER NOT NULL,     -- run_pages when it began
-  idle_asked       INTEGER,              -- run_pages when they gave nothing last; NULL: not in this run
-  idle_asked_at    INTEGER NOT NULL,     -- when that was
-  run_id           TEXT,                 -- NULL before the first run
-  run_args         TEXT NOT NULL,        -- arguments of the run, JSON; '': none
-  run_started_at   INTEGER NOT NULL,
-  max_pages        INTEGER NOT NULL,     -- the four budgets of the run; 0: no limit
-  max_items        INTEGER NOT NULL,
-  max_errors       INTEGER NOT NULL,
-  max_run_ms       REAL NOT NULL,
-  closing          TEXT,                 -- why the run leases nothing more; NULL: it does
-  closing_at       INTEGER NOT NULL,     -- when closing was set; 0: not in this run
-  closing_limit    REAL NOT NULL,        -- the budget that closed the run, else 0
-  closed           TEXT,                 -- why the run ended; NULL while it goes on
-  closed_at        INTEGER NOT NULL,     -- when the last node left the run; 0: not yet
-  began_at         INTEGER NOT NULL,     -- when the crawl began
-  seen_since       INTEGER NOT NULL,     -- since when its dupefilter records fingerprints
-  restoring        TEXT,                 -- id of the restore under way; '': one that cannot go on
-  restore_applied  INTEGER NOT NULL,     -- entries of the backup that are in the crawl already
-  restored_from    TEXT                  -- id of the restore that ended last
+  space           INTEGER PRIMARY KEY,   -- of its requests key
+  format          INTEGER NOT NULL,      -- data format in which the crawl is kept (data-format.ts)
+  crawl_id        TEXT NOT NULL,         -- random: tells this crawl from one of the same name before a reset
+  epoch           INTEGER NOT NULL,      -- random at first; raised whenever fingerprints are forgotten
+  shape           TEXT,                  -- JSON of Shape; NULL until a first node joins
+  queue_class     TEXT NOT NULL,         -- PriorityQueue, FifoQueue or LifoQueue: what rank and arrival are made of
+  dupefilter      TEXT,                  -- JSON of Dupefilter; NULL when it was cleared alone
+  control         TEXT NOT NULL DEFAULT 'running', -- running, paused or stopping
+  repairing       TEXT,                  -- the control before a repair that is under way or broke off
+  tunables        TEXT NOT NULL,         -- JSON of Tunables: delay, concurrency, limits, as the latest node has set them
+  has_start       INTEGER NOT NULL DEFAULT 0, -- flag: the spider has start requests
+  starts          TEXT NOT NULL DEFAULT '{}', -- JSON: for each set of arguments, start requests pushed so far, or "pushed"
+  start_owner     INTEGER,               -- node that runs start() of the spider; NULL: none did
+  has_idle        INTEGER NOT NULL DEFAULT 0, -- flag: the nodes have hooks for an idle crawl
+  run             TEXT,                  -- JSON of Run: its arguments, its budgets, why it closed; NULL before the first run
+  began_at        INTEGER NOT NULL,      -- when the crawl began
+  seen_since      INTEGER NOT NULL,      -- since when its dupefilter records fingerprints
+  restoring       TEXT,                  -- id of the restore under way; '': one that cannot go on
+  restore_applied INTEGER NOT NULL DEFAULT 0, -- entries of the backup that are in the crawl already
+  restored_from   TEXT                   -- id of the restore that ended last
 ) STRICT;
 
 -- The counters of a crawl; each transaction that changes any writes this row once.
@@ -157,7 +134,7 @@ CREATE INDEX request_leased ON request (node) WHERE state = 'leased';
 -- What a request is, apart from it, so that the rows above stay small.
 CREATE TABLE record (
   n    INTEGER PRIMARY KEY,              -- of the request
-  text TEXT NOT NULL                     -- JSON of RequestRecord; no row for a failed request beyond failed_limit
+  text TEXT NOT NULL                     -- JSON of RequestRecord; no row for a failed request beyond failedLimit
 ) STRICT;
 
 -- The failed list.
@@ -187,7 +164,7 @@ CREATE TABLE domain (
   next_at       INTEGER NOT NULL,        -- earliest next lease by its delay (the delay timer)
   blocked_until INTEGER NOT NULL,        -- earliest next lease by a throttle
   last_at       INTEGER NOT NULL,        -- last lease; 0: never
-  delay_setting REAL,                    -- NULL: delay_ms of the crawl applies
+  delay_setting REAL,                    -- NULL: that of the tunables applies
   delay_robots  REAL NOT NULL,
   delay_auto    REAL NOT NULL,           -- by AutoThrottle; 0: no answer yet
   pages         INTEGER NOT NULL,        -- leases given
@@ -300,7 +277,7 @@ CREATE TABLE validator (
   PRIMARY KEY (space, id)
 ) STRICT, WITHOUT ROWID;
 
--- How many requests of a domain were accepted since the crawl began or last finished, while pages_per_domain limits them.
+-- How many requests of a domain were accepted since the crawl began or last finished, while pagesPerDomain of the tunables limits them.
 CREATE TABLE domain_pages (
   space  INTEGER NOT NULL,               -- of the requests key
   domain TEXT NOT NULL,

@@ -21,7 +21,7 @@ import { appendToOutbox, listFeeds } from '../feeds/outbox.js';
 import { liveNodes } from '../nodes/liveness.js';
 import { refuseOtherDupefilter, refuseOtherFormat } from '../nodes/shared-settings.js';
 import { addFailure } from '../queue/failures.js';
-import { bytesOf, insertDelayed, insertPending, liveRequest } from '../queue/requests.js';
+import { bytesOf, insertRequest, liveRequest } from '../queue/requests.js';
 import { countParts } from '../read/snapshot.js';
 import { addBadSeed, addSeed } from '../seeds/seeds.js';
 import { setStart, startOf } from '../seeds/starts.js';
@@ -128,7 +128,7 @@ function putCrawl({ crawl, tally }: Transaction, entry: Entry<'crawl'>): void {
     crawl.dupefilter !== null &&
     tally.pending + tally.suspects === 0
   ) {
-    crawl.shape = JSON.stringify({ ...entry.shape, dupefilter: JSON.parse(crawl.dupefilter) });
+    crawl.shape = { ...entry.shape, dupefilter: crawl.dupefilter };
     crawl.queue_class = entry.queueClass;
   }
   for (const [key, start] of Object.entries({ '': entry.start, ...entry.starts })) {
@@ -161,8 +161,12 @@ function putRequests(tx: Transaction, requests: readonly BackupRequest[]): void 
     const bytes = bytesOf(id);
     if (liveRequest(tx, bytes) !== undefined) continue;
     const added = { id: bytes, domain, priority: priorityInBounds(priority), crashes, unfiltered, record };
-    if (dueAtMs === undefined) insertPending(tx, added, arrival);
-    else insertDelayed(tx, added, Math.round(delayInBounds(dueAtMs) * 1000));
+    insertRequest(
+      tx,
+      added,
+      arrival,
+      dueAtMs === undefined ? null : Math.round(delayInBounds(dueAtMs) * 1000),
+    );
     tally.accepted += 1;
     // Later arrivals sort after the restored ones, even if the backup's clock was ahead.
     tally.last_arrival = Math.max(tally.last_arrival, arrival);

@@ -2,7 +2,6 @@
 import { dataFormats, otherFormat } from '../../data-format.js';
 import type { Part, Shape } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
-import { newCrawl } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { forgetFeeds, hasFeeds } from '../feeds/outbox.js';
 import { liveNodes } from '../nodes/liveness.js';
@@ -66,8 +65,7 @@ function clearQueue(tx: Transaction, parts: ReadonlySet<Part>): void {
   tx.destroy();
   if (!keepsFailed && !keepsSeen) return;
   tx.create({ queueClass: queue_class, dupefilter: null });
-  const fresh = newCrawl(tx.space, { queueClass: queue_class, dupefilter: null }, tx.nowMs);
-  Object.assign(tx.crawl, { ...fresh, epoch: epoch + 1, shape, dupefilter, seen_since });
+  Object.assign(tx.crawl, { epoch: epoch + 1, shape, dupefilter, seen_since });
   if (!keepsFailed) return;
   sql.run`UPDATE request SET space = ${tx.space} WHERE n IN (SELECT n FROM failure WHERE space = ${before})`;
   sql.run`UPDATE failure SET space = ${tx.space} WHERE space = ${before}`;

@@ -10,9 +10,8 @@ import type { FirstShape } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { liveNodes } from '../nodes/liveness.js';
 import { addFailure } from '../queue/failures.js';
-import { noteLost } from '../queue/losses.js';
 import { orderOf } from '../queue/order.js';
-import { hexOf, type RequestState } from '../queue/requests.js';
+import { hexOf, noteLost, type RequestState } from '../queue/requests.js';
 
 /** Requests of one step: a transaction of some ms. */
 const STEP = 500;

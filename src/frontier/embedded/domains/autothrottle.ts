@@ -1,6 +1,4 @@
 /** AutoThrottle: the delay of a domain follows its latency, for all nodes together, by the formula of Scrapy. */
-import type { AutoThrottle } from '../../frontier.js';
-import { parseTunable } from '../../shared-settings/tunable-text.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { autoDelayOf, delayOf, settingsDelayOf } from './delay-timer.js';
 
@@ -15,7 +13,7 @@ export function adjustDelay(
   status: number | undefined,
 ): void {
   const { crawl, domains, nowMs } = tx;
-  const auto = parseTunable<AutoThrottle>(crawl.autothrottle);
+  const auto = crawl.tunables.autothrottle;
   if (auto === null) return;
   const domain = domains.change(name);
   const least = settingsDelayOf(domain, crawl);

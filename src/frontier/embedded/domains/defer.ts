@@ -2,14 +2,13 @@
 import type { Lease } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { findLease } from '../queue/leases.js';
-import { bytesOf } from '../queue/requests.js';
 import { dueAtOf, startDelayTimer } from './delay-timer.js';
 
 /** @returns the ms to wait before the download, or null where the node does not hold the lease. */
 export function defer(tx: Transaction, node: number, lease: Lease): number | null {
   const { crawl, domains, nowMs } = tx;
   tx.nodes.requireAlive(node);
-  const held = findLease(tx, node, lease.token, bytesOf(lease.id));
+  const held = findLease(tx, node, lease.token, lease.id);
   if (held === null) return null;
   const domain = domains.change(held.domain);
   // Where nothing was leased from the domain since, the instant of this lease is still its own.

@@ -5,8 +5,8 @@ import { dueAtOf, FURTHEST_MS } from './delay-timer.js';
 import type { DomainRow } from './domain-row.js';
 
 /** How many leases a domain may have at the same time. */
-export function concurrencyOf({ name }: DomainRow, { slots, concurrency }: CrawlRow): number {
-  return limitsOf(slots, name)?.concurrency ?? concurrency;
+export function concurrencyOf({ name }: DomainRow, { tunables }: CrawlRow): number {
+  return limitsOf(tunables, name)?.concurrency ?? tunables.concurrencyPerDomain;
 }
 
 /** After the system clock was set back, instants stored before may be too far ahead. */

@@ -1,6 +1,5 @@
 /** The dupefilter of a crawl, of any class. Its row is read once, and written once per transaction. */
 import type { Dupefilter as Choice, RequestLife } from '../../frontier.js';
-import { dupefilterText } from '../../shared-settings/shape-differences.js';
 import { agreedDupefilter } from '../crawl/crawl-row.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
 import { BloomDupefilter } from './bloom.js';
@@ -75,9 +74,7 @@ export class SeenIndex {
   /** Set the class of the live nodes again, after the dupefilter was cleared. */
   agree(): void {
     const { crawl } = this.#crawl;
-    if (crawl.dupefilter !== null) return;
-    const agreed = agreedDupefilter(crawl);
-    if (agreed !== null) crawl.dupefilter = dupefilterText(agreed);
+    crawl.dupefilter = agreedDupefilter(crawl);
   }
 
   /** Clear the dupefilter, in one small step. */
@@ -100,7 +97,7 @@ export class SeenIndex {
     const { space, choice, count } = this.#open.context;
     if (count === this.#writtenCount) return;
     this.#crawl.sql
-      .run`REPLACE INTO dupefilter (space, choice, count) VALUES (${space}, ${dupefilterText(choice)}, ${count})`;
+      .run`REPLACE INTO dupefilter (space, choice, count) VALUES (${space}, ${JSON.stringify(choice)}, ${count})`;
     this.#writtenCount = count;
   }
 

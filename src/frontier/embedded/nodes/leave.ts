@@ -35,12 +35,13 @@ export function leave(
   if (options.isRejoin) return { last: false, cleared: false };
   declareDead(tx);
   if (tx.tally.alive > 0) return { last: false, cleared: false };
-  if (crawl.run_id !== null && crawl.closed === null) {
-    crawl.closed = crawl.closing ?? reason;
-    crawl.closed_at = tx.nowMs;
+  if (crawl.run?.closed === null) {
+    crawl.run = { ...crawl.run, closed: { reason: crawl.run.closing?.reason ?? reason, atMs: tx.nowMs } };
   }
   const isOver =
-    crawl.closed === 'finished' && crawlState(tx, hasStart, node).finished && tx.tally.lost === 0;
+    crawl.run?.closed?.reason === 'finished' &&
+    crawlState(tx, hasStart, node).finished &&
+    tx.tally.lost === 0;
   if (isOver) forgetPages(tx);
   if (options.persist || !isOver) return { last: true, cleared: false };
   clearFinished(tx);
@@ -55,6 +56,6 @@ function silentBeside(tx: Transaction, self: NodeRow, heardWithinMs: number): Si
   const lastBeat = Math.max(...others.map(({ beat_at }) => beat_at));
   return {
     incarnations: others.map(({ id, number }) => incarnationName(id, number)),
-    forMs: lastBeat + tx.crawl.node_timeout_ms - tx.nowMs,
+    forMs: lastBeat + tx.crawl.tunables.nodeTimeoutMs - tx.nowMs,
   };
 }

@@ -8,7 +8,7 @@ export function isAlive(
   { nowMs, crawl }: Transaction,
   { is_dead, beat_at, pid, process_start }: NodeRow,
 ): boolean {
-  if (is_dead === 1 || nowMs - beat_at >= crawl.node_timeout_ms) return false;
+  if (is_dead === 1 || nowMs - beat_at >= crawl.tunables.nodeTimeoutMs) return false;
   return !isGone(pid, process_start);
 }
 
@@ -24,7 +24,7 @@ export function isSurelyAlive(
   { beat_at, process_start }: NodeRow,
   heardWithinMs: number,
 ): boolean {
-  const seenWithinMs = process_start === null ? 0 : crawl.node_timeout_ms / BEATS;
+  const seenWithinMs = process_start === null ? 0 : crawl.tunables.nodeTimeoutMs / BEATS;
   return nowMs - beat_at < Math.max(heardWithinMs, seenWithinMs);
 }
 

@@ -1,13 +1,13 @@
-/** The nodes of a crawl: each is read once, changed in place, and written once a transaction. */
+/** The nodes of a crawl: read once, changed in place, and written once a transaction. */
 import { IncarnationDeadError } from '../../../errors.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
-import { updateRow, writeRow } from '../file/rows.js';
+import { StoredRow } from '../file/rows.js';
 import type { NodeRow } from './node-row.js';
 
 export class Nodes {
   readonly #crawl: OpenCrawl;
-  /** With each row as it stands in the file. */
-  readonly #loaded = new Map<number, { readonly row: NodeRow; written: NodeRow | null }>();
+  /** By number; null before they are read. */
+  #loaded: Map<number, StoredRow<NodeRow>> | null = null;
 
   constructor(crawl: OpenCrawl) {
     this.#crawl = crawl;
@@ -15,13 +15,7 @@ export class Nodes {
 
   /** A node of this crawl, to be changed in place; null where there is none. */
   find(number: number): NodeRow | null {
-    const loaded = this.#loaded.get(number);
-    if (loaded !== undefined) return loaded.row;
-    const { sql, space } = this.#crawl;
-    const row = sql.get<NodeRow>`SELECT * FROM node WHERE number = ${number} AND space = ${space}`;
-    if (row === undefined) return null;
-    this.#loaded.set(number, { row, written: { ...row } });
-    return row;
+    return this.#load().get(number)?.row ?? null;
   }
 
   /** @throws IncarnationDeadError when the node is not registered, or declared dead. */
@@ -37,34 +31,36 @@ export class Nodes {
   /** All that are registered, to be changed in place. */
   all(): NodeRow[] {
     if (!this.#crawl.hasCrawl) return [];
-    this.finish();
-    const { sql, space } = this.#crawl;
-    for (const row of sql.all<NodeRow>`SELECT * FROM node WHERE space = ${space}`) {
-      if (!this.#loaded.has(row.number)) this.#loaded.set(row.number, { row, written: { ...row } });
-    }
-    return [...this.#loaded.values()].map(({ row }) => row);
+    return [...this.#load().values()].map(({ row }) => row);
   }
 
   add(row: NodeRow): void {
-    this.#loaded.set(row.number, { row, written: null });
+    this.#load().set(row.number, new StoredRow(row, true));
   }
 
   drop(number: number): void {
-    this.#loaded.delete(number);
+    this.#load().delete(number);
     this.#crawl.sql.run`DELETE FROM node WHERE number = ${number}`;
   }
 
   /** Write what was changed. */
   finish(): void {
-    for (const loaded of this.#loaded.values()) {
-      if (loaded.written === null) writeRow(this.#crawl.sql, 'node', loaded.row);
-      else updateRow(this.#crawl.sql, 'node', ['number'], loaded.row, loaded.written);
-      loaded.written = { ...loaded.row };
-    }
+    for (const node of this.#loaded?.values() ?? []) node.write(this.#crawl.sql, 'node', ['number']);
   }
 
-  /** The crawl is gone, and its nodes with it. */
+  /** Drop everything read: the nodes are gone. */
   forget(): void {
-    this.#loaded.clear();
+    this.#loaded = null;
+  }
+
+  #load(): Map<number, StoredRow<NodeRow>> {
+    const { sql, space } = this.#crawl;
+    this.#loaded ??= new Map(
+      sql.all<NodeRow>`SELECT * FROM node WHERE space = ${space}`.map((row) => [
+        row.number,
+        new StoredRow(row),
+      ]),
+    );
+    return this.#loaded;
   }
 }

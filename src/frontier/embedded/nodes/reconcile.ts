@@ -17,7 +17,7 @@ export function reconcile(
   const idsByToken = new Map(held.map(({ id, token }) => [token, id]));
   let returned = 0;
   for (const stored of leasesOf(tx, number, ALL)) {
-    if (idsByToken.delete(tokenText(number, stored.token, stored.n))) continue;
+    if (idsByToken.delete(tokenText(number, stored.token))) continue;
     if (tx.nowMs - stored.leased_at < graceMs) continue;
     returnToQueue(tx, stored);
     returned += 1;

@@ -9,14 +9,7 @@ import {
 import { sweepSome } from '../clear/sweep.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { fail } from '../queue/failures.js';
-import {
-  holderName,
-  type LeasedRow,
-  leasesOf,
-  recordState,
-  releaseCapacity,
-  returnToQueue,
-} from '../queue/leases.js';
+import { endLease, type LeasedRow, leasesOf, returnToQueue } from '../queue/leases.js';
 import { hexOf } from '../queue/requests.js';
 import { isAlive } from './liveness.js';
 import type { NodeRow } from './node-row.js';
@@ -81,7 +74,7 @@ function noteKill({ tally, nowMs }: Transaction): void {
 
 /** While nodes die that no suspect explains, somebody kills them from outside: then a suspect proves less by its crashes. */
 function maxCrashes({ tally, crawl, nowMs }: Transaction): number {
-  const withinMs = Math.max(KILLS_WITHIN_MS, KILLS_WITHIN * crawl.node_timeout_ms);
+  const withinMs = Math.max(KILLS_WITHIN_MS, KILLS_WITHIN * crawl.tunables.nodeTimeoutMs);
   return tally.killed_before > nowMs - withinMs ? MAX_CRASHES_AMONG_KILLS : MAX_CRASHES;
 }
 
@@ -91,7 +84,7 @@ export function declareDead(tx: Transaction): void {
   for (const node of tx.nodes.all()) {
     if (node.is_dead === 1) continue;
     // A heartbeat from the future is a clock that was set back: it counts from now.
-    if (node.beat_at > nowMs + crawl.node_timeout_ms) node.beat_at = nowMs;
+    if (node.beat_at > nowMs + crawl.tunables.nodeTimeoutMs) node.beat_at = nowMs;
     if (isAlive(tx, node)) continue;
     node.is_dead = 1;
     noLongerAlive(tx, node);
@@ -115,10 +108,8 @@ function moveLeases(tx: Transaction, node: NodeRow, max: number, failed: Crashed
       returnToQueue(tx, held, crashes);
       continue;
     }
-    releaseCapacity(tx, held);
-    recordState(tx, held, { state: 'failed' });
-    const why = { reason: 'crashed', status: null, attempts: crashes, detail: null };
-    fail(tx, held.n, { ...why, node: holderName(node), failedAtMs: tx.nowMs }, crashes);
+    endLease(tx, held, { state: 'failed' });
+    fail(tx, held.n, { reason: 'crashed', status: null, attempts: crashes, detail: null }, node, crashes);
     tx.counters.add({ 'crashed/count': 1 });
     const kept = tx.sql.get<{ text: string }>`SELECT text FROM record WHERE n = ${held.n}`;
     failed.push({ id: hexOf(held.id), record: kept?.text ?? null, crashes });

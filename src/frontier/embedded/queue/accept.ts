@@ -8,7 +8,7 @@ import { PageQuota } from '../domains/page-quota.js';
 import { roomForLinks } from '../nodes/budgets.js';
 import { setStart, startOf } from '../seeds/starts.js';
 import { dropFailure } from './failures.js';
-import { bytesOf, deleteRequest, dueAfter, insertDelayed, insertPending, liveRequest } from './requests.js';
+import { bytesOf, deleteRequest, dueAfter, insertRequest, liveRequest } from './requests.js';
 
 /** With `allSeen`: the dupefilter holds every filtered request of the batch now. */
 export interface Accepted extends PushAnswer {
@@ -132,7 +132,6 @@ function insert(tx: Transaction, request: FrontierRequest, id: Uint8Array): bool
   const { domain, unfiltered, record } = request;
   const added = { id, domain, priority: priorityInBounds(request.priority), crashes: 0, unfiltered, record };
   const delayMs = delayInBounds(request.delayMs);
-  return delayMs > 0
-    ? insertDelayed(tx, added, dueAfter(tx, delayMs))
-    : insertPending(tx, added, tx.takeArrival());
+  const arrival = tx.takeArrival();
+  return insertRequest(tx, added, arrival, delayMs > 0 ? dueAfter(tx, arrival, delayMs) : null);
 }

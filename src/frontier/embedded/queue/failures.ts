@@ -2,6 +2,7 @@
 import type { FailedRequest } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { plainText } from '../file/statements.js';
+import { incarnationName, type NodeRow } from '../nodes/node-row.js';
 import { bytesOf, deleteRequest, hexOf, liveRequest } from './requests.js';
 
 /** Why a request failed. */
@@ -14,16 +15,22 @@ export interface Failure {
   readonly detail: string | null;
 }
 
-/** Move a request to the failed list; beyond the limit its record is not kept. */
-export function fail(tx: Transaction, n: number, failure: Failure, crashes: number): void {
-  const { sql, tally, crawl } = tx;
+/** Move a request to the failed list; beyond the limit its record is not kept. The caller ends its former state. */
+export function fail(
+  tx: Transaction,
+  n: number,
+  failure: Omit<Failure, 'node' | 'failedAtMs'>,
+  { id, number }: NodeRow,
+  crashes: number,
+): void {
+  const { sql, tally, crawl, nowMs } = tx;
   sql.run`UPDATE request SET state = 'failed', crashes = ${crashes}, node = NULL, token = NULL, leased_at = NULL WHERE n = ${n}`;
   const hasRecord = sql.get`SELECT n FROM record WHERE n = ${n}` !== undefined;
-  if (hasRecord && tally.failed_records < crawl.failed_limit) tally.failed_records += 1;
+  if (hasRecord && tally.failed_records < crawl.tunables.failedLimit) tally.failed_records += 1;
   else sql.run`DELETE FROM record WHERE n = ${n}`;
   tally.failed += 1;
   tally.run_failed += 1;
-  addFailure(tx, n, failure);
+  addFailure(tx, n, { ...failure, node: incarnationName(id, number), failedAtMs: nowMs });
 }
 
 /** Put the failure of a request at the end of the list. */
@@ -61,38 +68,18 @@ export function listFailed(
   cursor: string | null,
   max: number,
 ): { requests: FailedRequest[]; cursor: string | null } {
-  const rows = sql.all<
-    FailureRow & { sequence: number; id: Uint8Array; crashes: number; text: string | null }
-  >`
-    SELECT sequence, reason, status, attempts, failure.node, failed_at, detail, id, crashes, text
+  const rows = sql.all<Omit<FailedRequest, 'id'> & { sequence: number; id: Uint8Array }>`
+    SELECT sequence, id, reason, status, attempts, failure.node, failed_at AS failedAtMs, detail, text AS record, crashes
     FROM failure JOIN request USING (n) LEFT JOIN record USING (n)
     WHERE failure.space = ${space} AND sequence >= ${Number(cursor ?? 0)} ORDER BY sequence LIMIT ${max + 1}`;
-  const requests = rows.slice(0, max).map(({ id, crashes, text, ...row }) => ({
-    id: hexOf(id),
-    ...failureOfRow(row),
-    record: text,
-    crashes,
-  }));
+  const requests = rows.slice(0, max).map(({ sequence: _, id, ...row }) => ({ id: hexOf(id), ...row }));
   const next = rows[max];
   return { requests, cursor: next === undefined ? null : String(next.sequence) };
 }
 
 /** Why a request failed; null where it did not. */
 export function failureOf({ sql }: Transaction, n: number): Failure | null {
-  const row = sql.get<FailureRow>`
-    SELECT reason, status, attempts, node, failed_at, detail FROM failure WHERE n = ${n}`;
-  return row === undefined ? null : failureOfRow(row);
-}
-
-interface FailureRow {
-  readonly reason: string;
-  readonly status: number | null;
-  readonly attempts: number;
-  readonly node: string;
-  readonly failed_at: number;
-  readonly detail: string | null;
-}
-
-function failureOfRow({ reason, status, attempts, node, failed_at, detail }: FailureRow): Failure {
-  return { reason, status, attempts, node, failedAtMs: failed_at, detail };
+  const row = sql.get<Failure>`
+    SELECT reason, status, attempts, node, failed_at AS failedAtMs, detail FROM failure WHERE n = ${n}`;
+  return row ?? null;
 }

@@ -33,7 +33,9 @@ export function noteHunger(crawl: OpenCrawl, holder: NodeRow, gotSome: boolean):
 
 /** An estimate in O(1), as idle nodes ask it all the time: with fewer leases than any concurrency allows no domain is full. */
 function mayBeFull({ crawl, tally }: OpenCrawl): boolean {
-  return crawl.delay_ms === 0 && tally.pending > 0 && tally.leased >= leastConcurrency(crawl);
+  return (
+    crawl.tunables.delayMs === 0 && tally.pending > 0 && tally.leased >= leastConcurrency(crawl.tunables)
+  );
 }
 
 /** When a hungry node should ask again; null for a node that is not. */

@@ -30,15 +30,16 @@ export function lease(
 ): LeaseAnswer {
   const holder = tx.nodes.requireAlive(node);
   closeWhenSpent(tx);
-  const { control, run_id, closing, max_pages } = tx.crawl;
-  const isOpen = control === 'running' && run_id !== null && closing === null;
+  const { control, run } = tx.crawl;
+  const isOpen = control === 'running' && run?.closing === null;
   const leases: Lease[] = [];
   let isStandingBack = false;
   let hasMore = false;
   if (isOpen && max > 0) {
     promoteDelayed(tx, PROMOTE);
     tx.domains.promote(PROMOTE);
-    const room = max_pages > 0 ? Math.min(max, max_pages - tx.tally.run_pages) : max;
+    const { maxPages } = run.budgets;
+    const room = maxPages > 0 ? Math.min(max, maxPages - tx.tally.run_pages) : max;
     if (room > 0 && !volunteer(tx, holder, holding, leases)) {
       isStandingBack = standsBack(tx, holder);
       if (!isStandingBack) {
@@ -73,7 +74,7 @@ export function crawlState(tx: Transaction, hasStart: boolean, node: NodeRow | n
     finished,
     idleDue: isDone && !finished && asker(tx) === null,
     acceptedInRun: tally.run_accepted,
-    closing: crawl.closing,
+    closing: crawl.run?.closing?.reason ?? null,
     seedsWaiting,
     idleMs: isIdle ? Math.max(0, tx.nowMs - tally.busy_at) : 0,
     full: isFull(tx),

@@ -2,7 +2,7 @@
 
 import { splitStats } from '../../../stats/stat-change.js';
 import type { NodeSnapshot, PartCounts, RunSnapshot, Shape, Snapshot } from '../../frontier.js';
-import { newTally, openWork, shapeOf } from '../crawl/crawl-row.js';
+import { newTally, openWork } from '../crawl/crawl-row.js';
 import type { Space } from '../crawl/keyspaces.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { listFeeds } from '../feeds/outbox.js';
@@ -47,7 +47,7 @@ export function takeSnapshot(tx: Transaction): Snapshot {
     run: runOf(tx),
     control: tx.hasCrawl ? tx.crawl.control : 'running',
     shape: agreedShape(tx),
-    queueLimit: tx.hasCrawl && tx.crawl.run_id !== null ? tx.crawl.queue_limit : null,
+    queueLimit: tx.hasCrawl && tx.crawl.run !== null ? tx.crawl.tunables.queueLimit : null,
     beganAtMs: tx.hasCrawl ? tx.crawl.began_at : null,
     seenSinceMs: tx.hasCrawl ? tx.crawl.seen_since : null,
   };
@@ -69,24 +69,24 @@ export function countParts(tx: Transaction): PartCounts {
 }
 
 function runOf(tx: Transaction): RunSnapshot | null {
-  if (!tx.hasCrawl || tx.crawl.run_id === null) return null;
-  const { run_id, run_started_at, closed, closing, closed_at } = tx.crawl;
+  if (!tx.hasCrawl || tx.crawl.run === null) return null;
+  const { id, startedAtMs, closed, closing } = tx.crawl.run;
   return {
-    id: run_id,
-    startedAt: run_started_at,
+    id,
+    startedAt: startedAtMs,
     pages: tx.tally.run_pages,
     items: tx.tally.run_items,
     failed: tx.tally.run_failed,
-    closed: closed ?? closing,
-    endedAt: closed === null ? null : closed_at,
+    closed: (closed ?? closing)?.reason ?? null,
+    endedAt: closed?.atMs ?? null,
   };
 }
 
 /** Null too where a cleared dupefilter may be followed by one of another class. */
 function agreedShape(tx: Transaction): Shape | null {
-  const shape = tx.hasCrawl ? shapeOf(tx.crawl) : null;
-  if (shape === null || tx.crawl.dupefilter === null) return null;
-  return { ...shape, dupefilter: JSON.parse(tx.crawl.dupefilter) };
+  if (!tx.hasCrawl) return null;
+  const { shape, dupefilter } = tx.crawl;
+  return shape === null || dupefilter === null ? null : { ...shape, dupefilter };
 }
 
 function describe({ nowMs }: Transaction, node: NodeRow): NodeSnapshot {

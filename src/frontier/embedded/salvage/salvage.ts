@@ -7,7 +7,7 @@ import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import { connect } from '../../../disk/sqlite.js';
 import { RefusedError } from '../../../errors.js';
 import type { Salvaged } from '../../open-options.js';
-import { type FirstShape, newCrawl, newTally } from '../crawl/crawl-row.js';
+import { type FirstShape, newTally, writeNewCrawl } from '../crawl/crawl-row.js';
 import { createFile } from '../file/database.js';
 import { enterFolder, otherUsers } from '../file/folder.js';
 import { writeRow } from '../file/rows.js';
@@ -201,8 +201,7 @@ function pauseCrawls(sql: Statements, shape: FirstShape): string[] {
   }>`SELECT id, name FROM space WHERE is_crawl = 1 AND name IS NOT NULL`;
   const nowMs = Date.now();
   for (const { id } of crawls) {
-    if (sql.get`SELECT 1 FROM crawl WHERE space = ${id}` === undefined)
-      writeRow(sql, 'crawl', newCrawl(id, shape, nowMs));
+    if (sql.get`SELECT 1 FROM crawl WHERE space = ${id}` === undefined) writeNewCrawl(sql, id, shape, nowMs);
     if (sql.get`SELECT 1 FROM tally WHERE space = ${id}` === undefined)
       writeRow(sql, 'tally', newTally(id, nowMs));
   }
