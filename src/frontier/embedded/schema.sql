@@ -156,8 +156,8 @@ CREATE INDEX failure_of_space ON failure (space);
 CREATE TABLE domain (
   space         INTEGER NOT NULL,
   name          TEXT NOT NULL,
-  state         TEXT NOT NULL,           -- ready, waiting (for its delay timer), full (concurrency), idle (nothing pending)
-  until         INTEGER,                 -- waiting, idle: when its delay timer runs out; NULL: it does not run
+  state         TEXT NOT NULL,           -- full (concurrency), waiting (its delay timer runs), ready, idle (nothing pending)
+  until         INTEGER,                 -- waiting: when its delay timer runs out
   head_rank     INTEGER,                 -- order of its first pending request; NULL: nothing pending
   head_arrival    INTEGER,
   active        INTEGER NOT NULL,        -- leased requests
@@ -172,7 +172,7 @@ CREATE TABLE domain (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX domain_ready ON domain (space, head_rank, head_arrival) WHERE state = 'ready';
-CREATE INDEX domain_timed ON domain (space, state, until) WHERE until IS NOT NULL;
+CREATE INDEX domain_waiting ON domain (space, until) WHERE state = 'waiting';
 
 -- What is known of the robots.txt of an origin (src/frontier/robots/robots-state.ts); no row: nothing.
 CREATE TABLE robots (

@@ -4,7 +4,7 @@ import type { RequestLife } from '../../frontier.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { BLOCK_BYTES } from '../dupefilters/bloom.js';
-import type { OpenDupefilter } from '../dupefilters/seen-index.js';
+import type { Dupefilter } from '../dupefilters/dupefilter.js';
 import { bytesOf, hexOf } from '../queue/requests.js';
 import { type Page, pageOf, pages } from './read-in-windows.js';
 
@@ -20,7 +20,7 @@ interface SeenValue {
 
 /** All recorded fingerprints. */
 export async function* readSeen(batch: CommitBatch): AsyncIterable<BackupEntry> {
-  const recorded = await batch.read((tx) => tx.dupefilter.open()?.context ?? null);
+  const recorded = await batch.read((tx) => tx.dupefilter.open());
   if (recorded === null || recorded.count === 0) return;
   const { choice, count } = recorded;
   const isBits = choice.class === 'BloomDupeFilter';
@@ -127,18 +127,18 @@ export function bringBackSeen(tx: Transaction, { values, untilMs, lives }: SeenE
   for (const [n, value] of values.entries()) {
     if (!/^[0-9a-f]{16}([0-9a-f]{24})?$/i.test(value)) continue;
     const fingerprint = bytesOf(value.padEnd(40, '0'));
-    bringBackValue(open, fingerprint, untilMs?.[n], lives?.[n]);
+    bringBackValue(tx, open, fingerprint, untilMs?.[n], lives?.[n]);
   }
 }
 
 function bringBackValue(
-  { context, filter }: OpenDupefilter,
+  { sql, nowMs }: Transaction,
+  open: Dupefilter,
   fingerprint: Buffer,
   untilMs: number | null | undefined,
   life: RequestLife | undefined,
 ): void {
-  const { sql, space, choice, now } = context;
-  const nowMs = now();
+  const { space, choice } = open;
   if (choice.class === 'StateDupeFilter') {
     // Another class has recorded no more than that the fingerprint was seen.
     const { state, atMs, status, attempts } = life ?? {
@@ -147,7 +147,7 @@ function bringBackValue(
       status: null,
       attempts: 0,
     };
-    context.count += sql.run`INSERT OR IGNORE INTO seen_state (space, id, state, at, status, attempts)
+    open.count += sql.run`INSERT OR IGNORE INTO seen_state (space, id, state, at, status, attempts)
       VALUES (${space}, ${fingerprint}, ${state}, ${atMs}, ${status}, ${attempts})`;
   } else if (choice.class === 'TimedRFPDupeFilter' && choice.expireMs > 0 && typeof untilMs === 'number') {
     if (untilMs <= nowMs) return;
@@ -156,10 +156,10 @@ function bringBackValue(
     if (isNew === 0) {
       sql.run`UPDATE seen_timed SET until = max(until, ${untilMs}) WHERE space = ${space} AND id = ${fingerprint} AND until > 0`;
     }
-    context.count += isNew;
+    open.count += isNew;
   } else {
-    const isSeen = filter.has(fingerprint);
-    if (!isSeen) filter.record(fingerprint, false);
+    const isSeen = open.has(fingerprint);
+    if (!isSeen) open.record(fingerprint, false);
   }
 }
 
@@ -167,7 +167,7 @@ function bringBackValue(
 export function bringBackCount(tx: Transaction, index: readonly number[]): boolean {
   const [count] = index;
   if (index.length !== 1 || count === undefined) return false;
-  tx.dupefilter.begin().context.count = count;
+  tx.dupefilter.begin().count = count;
   return true;
 }
 
@@ -176,7 +176,8 @@ export function bringBackBits(
   tx: Transaction,
   values: readonly (readonly [place: string, bits: string])[],
 ): void {
-  const { sql, space } = tx.dupefilter.begin().context;
+  const { sql } = tx;
+  const { space } = tx.dupefilter.begin();
   for (const [place, text] of values) {
     const [slice = 0, block = 0] = place.split('.').map(Number);
     const bits = Buffer.from(text, 'base64');

@@ -147,10 +147,10 @@ function endRepair(tx: Transaction): Repaired {
   sql.run`DELETE FROM record WHERE n NOT IN (SELECT n FROM request)`;
   const open = tx.dupefilter.open();
   if (open !== null) {
-    const count = open.filter.recount();
+    const count = open.recount();
     // Nodes must forget the links they know.
-    if (count !== open.context.count) crawl.epoch += 1;
-    open.context.count = count;
+    if (count !== open.count) crawl.epoch += 1;
+    open.count = count;
   }
   const lists = [
     ...([

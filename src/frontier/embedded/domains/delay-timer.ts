@@ -27,6 +27,13 @@ export function dueAtOf(domain: DomainRow, nowMs: number): number {
   return Math.min(Math.max(domain.next_at, domain.blocked_until), nowMs + FURTHEST_MS);
 }
 
+/** A delay that is learnt after a lease counts from that lease on. */
+export function countFromLastLease(domain: DomainRow, crawl: CrawlRow, nowMs: number): void {
+  const delayMs = delayOf(domain, crawl);
+  if (delayMs === 0 || domain.last_at === 0) return;
+  domain.next_at = Math.max(domain.next_at, Math.ceil(Math.min(domain.last_at, nowMs) + delayMs));
+}
+
 /** Set `next_at` for a download that begins at `beginAtMs`. A randomized delay is never shorter than the delay itself. */
 export function startDelayTimer(domain: DomainRow, crawl: CrawlRow, beginAtMs: number): void {
   const { tunables } = crawl;

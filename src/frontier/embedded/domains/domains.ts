@@ -62,25 +62,18 @@ export class Domains {
     this.finish();
     const { sql, space, nowMs } = this.#crawl;
     const due = sql.all<{ name: string }>`
-      SELECT name FROM domain
-      WHERE space = ${space} AND state = 'waiting' AND until IS NOT NULL AND until <= ${nowMs}
+      SELECT name FROM domain WHERE space = ${space} AND state = 'waiting' AND until <= ${nowMs}
       UNION ALL
-      SELECT name FROM domain
-      WHERE space = ${space} AND state = 'waiting' AND until IS NOT NULL AND until > ${nowMs + FURTHEST_MS}
-      UNION ALL
-      SELECT name FROM domain
-      WHERE space = ${space} AND state = 'idle' AND until IS NOT NULL AND until <= ${nowMs}
+      SELECT name FROM domain WHERE space = ${space} AND state = 'waiting' AND until > ${nowMs + FURTHEST_MS}
       LIMIT ${max}`;
     for (const { name } of due) this.change(name);
   }
 
-  /** When the first waiting domain may be leased from again; null when none waits. */
+  /** When the first delay timer of a waiting domain runs out; null when none waits. */
   nextDueAtMs(): number | null {
     this.finish();
-    const row = this.#crawl.sql.get<{ until: number }>`
-      SELECT until FROM domain WHERE space = ${this.#crawl.space} AND state = 'waiting' AND until IS NOT NULL
-      ORDER BY until LIMIT 1`;
-    return row?.until ?? null;
+    return this.#crawl.sql.get<{ until: number | null }>`
+      SELECT min(until) AS until FROM domain WHERE space = ${this.#crawl.space} AND state = 'waiting'`!.until;
   }
 
   /** Write every changed domain, with its state updated. */

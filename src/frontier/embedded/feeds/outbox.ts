@@ -132,11 +132,15 @@ export function checkpointFeed(
 }
 
 /** The writer gives the feed back. Items that wait stay in the outbox. */
-export function releaseFeed(tx: Transaction, { feed, owner }: FeedWriter, exported: boolean): void {
+export function releaseFeed(
+  tx: Transaction,
+  { feed, owner }: FeedWriter,
+  { exported }: { readonly exported?: boolean } = {},
+): void {
   const row = readFeedRow(tx, feed);
   if (row?.owner !== owner) return;
   if (isForgotten(row)) dropFeed(tx, row);
-  else writeFeedRow(tx, { ...row, owner: null, is_exporting: exported ? 0 : row.is_exporting });
+  else writeFeedRow(tx, { ...row, owner: null, is_exporting: exported === true ? 0 : row.is_exporting });
 }
 
 /** All feeds, with the number of items that wait. */

@@ -1,6 +1,7 @@
 /** Which node asks the hooks for an idle crawl, and whether they had nothing to add. */
 import { openWork } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
+import type { JoinedNode } from './node-row.js';
 
 /** Whether the hooks were asked, and gave nothing: no page has begun since. True where there are none. */
 export function wasAsked({ crawl, tally }: Transaction): boolean {
@@ -14,7 +15,11 @@ export function asker(tx: Transaction): number | null {
 }
 
 /** Make the node the one that asks, unless another live one does or it is not the time. @returns whether it is. */
-export function claimIdle(tx: Transaction, node: number, againAfterMs: number | null): boolean {
+export function claimIdle(
+  tx: Transaction,
+  { number: node }: JoinedNode,
+  againAfterMs: number | null,
+): boolean {
   const { crawl, tally, nowMs } = tx;
   tx.nodes.requireAlive(node);
   const owner = asker(tx);
@@ -26,7 +31,7 @@ export function claimIdle(tx: Transaction, node: number, againAfterMs: number | 
 }
 
 /** The hooks were asked. A page that has begun since the claim may have changed what they would say. */
-export function endIdle(tx: Transaction, node: number): void {
+export function endIdle(tx: Transaction, { number: node }: JoinedNode): void {
   const { crawl, nowMs } = tx;
   tx.nodes.requireAlive(node);
   const { run } = crawl;

@@ -9,9 +9,6 @@ import { isSurelyAlive, liveNodes, showLife } from './liveness.js';
 import { incarnationName, type NodeRow } from './node-row.js';
 import { declareDead, noLongerAlive } from './recover.js';
 
-/** Leases given back at most; a node holds some dozens. */
-const ALL = 100_000;
-
 /** Leases still held are returned uncounted. With `heardWithinMs` the node stays if all others may have been killed. */
 export function leave(
   tx: Transaction,
@@ -28,7 +25,7 @@ export function leave(
     if (silence !== null) return { last: false, cleared: false, awaits: silence };
   }
   if (node !== null) {
-    for (const held of leasesOf(tx, number, ALL)) returnToQueue(tx, held);
+    for (const held of leasesOf(tx, number)) returnToQueue(tx, held);
     if (node.is_dead === 0) noLongerAlive(tx, node);
     tx.nodes.drop(number);
   }

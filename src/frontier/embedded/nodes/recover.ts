@@ -12,7 +12,7 @@ import { fail } from '../queue/failures.js';
 import { endLease, type LeasedRow, leasesOf, returnToQueue } from '../queue/leases.js';
 import { hexOf } from '../queue/requests.js';
 import { isAlive } from './liveness.js';
-import type { NodeRow } from './node-row.js';
+import { incarnationNumber, type NodeRow } from './node-row.js';
 
 /** Leases moved by one step: a transaction of a few ms. */
 const STEP = 100;
@@ -21,9 +21,9 @@ const KILLS_WITHIN = 10;
 const KILLS_WITHIN_MS = 60_000;
 
 /** A sign of life. */
-export function heartbeat(tx: Transaction, number: number, report: HeartbeatReport): HeartbeatAnswer {
+export function heartbeat(tx: Transaction, incarnation: string, report: HeartbeatReport): HeartbeatAnswer {
   if (!tx.hasCrawl) return 'gone';
-  const node = tx.nodes.find(number);
+  const node = tx.nodes.find(incarnationNumber(incarnation));
   if (node === null || node.is_dead === 1) return 'dead';
   node.beat_at = tx.nowMs;
   node.pages_per_second = report.pagesPerSecond;

@@ -66,8 +66,8 @@ export function findLease(
   return row !== undefined && tokenText(node, row.token) === token ? row : null;
 }
 
-/** The leased requests of a node, at most `max`, in the order of acceptance. */
-export function leasesOf({ sql, space }: Transaction, node: number, max: number): LeasedRow[] {
+/** The leased requests of a node, at most `max`, in the order of acceptance. A node holds some dozens. */
+export function leasesOf({ sql, space }: Transaction, node: number, max = 100_000): LeasedRow[] {
   return sql.all`
     SELECT n, id, domain, rank, arrival, crashes, unfiltered, node, token, leased_at FROM request
     WHERE node = ${node} AND state = 'leased' AND space = ${space} ORDER BY n LIMIT ${max}`;

@@ -10,7 +10,7 @@ import { addItems } from '../feeds/items.js';
 import { appendCommitted } from '../feeds/outbox.js';
 import { closeWhenSpent, comesTooLate, countForBudgets } from '../nodes/budgets.js';
 import { closeRun } from '../nodes/control.js';
-import { feedsOf, type NodeRow } from '../nodes/node-row.js';
+import { feedsOf, type JoinedNode, type NodeRow } from '../nodes/node-row.js';
 import { accept } from './accept.js';
 import { fail } from './failures.js';
 import { endLease, findLease, type LeasedRow, returnToQueue } from './leases.js';
@@ -22,16 +22,15 @@ const sendAllLinks: SettleAnswer = { committed: false, resend: true };
 /** End the lease and commit its effects, if this node still holds it. */
 export function settle(
   tx: Transaction,
-  node: number,
+  { number, options }: JoinedNode,
   lease: Lease,
   outcome: Outcome,
   effects: Effects,
-  maxCookieJars: number,
 ): SettleAnswer {
   const epoch = String(tx.crawl.epoch);
-  const holder = tx.nodes.find(node);
+  const holder = tx.nodes.find(number);
   if (holder === null || holder.is_dead === 1) return nothingWritten;
-  const held = findLease(tx, node, lease.token, lease.id);
+  const held = findLease(tx, number, lease.token, lease.id);
   if (held === null) return nothingWritten;
   const { withheld } = effects;
   if (withheld !== undefined && withheld.epoch !== epoch) return sendAllLinks;
@@ -57,7 +56,7 @@ export function settle(
   addItems(tx, effects.items);
   if (effects.feedItems.length > 0) appendCommitted(tx, feedsOf(holder), lease.id, effects);
   if (effects.cookies !== undefined && outcome.kind !== 'released') {
-    commitCookies(tx, effects.cookies, maxCookieJars);
+    commitCookies(tx, effects.cookies, options.maxCookieJars);
   }
   if (effects.validators !== undefined && outcome.kind === 'done') {
     commitValidators(tx, effects.validators, (answer.dropped ?? 0) + (answer.trapped ?? 0) > 0);

@@ -3,6 +3,7 @@ import type { StartClaim } from '../../frontier.js';
 import { startKey } from '../../shared-settings/run-arguments.js';
 import type { CrawlRow, Start } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
+import type { JoinedNode } from '../nodes/node-row.js';
 
 /** How many start requests were pushed under a key, or all of them. */
 export function startOf({ starts }: CrawlRow, key: string): Start {
@@ -19,7 +20,7 @@ export function isStarted(crawl: CrawlRow): boolean {
 }
 
 /** Make the node the one that runs `start()`, unless another live node does or all of it was pushed. */
-export function claimStart(tx: Transaction, node: number): StartClaim {
+export function claimStart(tx: Transaction, { number: node }: JoinedNode): StartClaim {
   const { crawl } = tx;
   tx.nodes.requireAlive(node);
   if (isStarted(crawl)) return 'pushed';
