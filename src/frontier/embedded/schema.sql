@@ -176,7 +176,6 @@ CREATE INDEX domain_waiting ON domain (space, until) WHERE state = 'waiting';
 
 -- What is known of the robots.txt of an origin (src/frontier/robots/robots-state.ts); no row: nothing.
 CREATE TABLE robots (
-  n          INTEGER PRIMARY KEY,
   space      INTEGER NOT NULL,           -- of the requests key
   origin     TEXT NOT NULL,              -- https://example.com
   state      TEXT NOT NULL,              -- claimed, rules, waiting (for another fetch), unreachable
@@ -326,18 +325,18 @@ CREATE TABLE counter (
 CREATE TABLE feed (
   space          INTEGER NOT NULL,       -- of the requests key with :~feeds behind it
   feed           TEXT NOT NULL,          -- id: hash of host and path, or pipeline- and a hash
-  host           TEXT NOT NULL,
-  path           TEXT NOT NULL,
-  pid            INTEGER NOT NULL,       -- of its last writer
+  host           TEXT NOT NULL DEFAULT '',
+  path           TEXT NOT NULL DEFAULT '',
+  pid            INTEGER NOT NULL DEFAULT 0, -- of its last writer
   format         TEXT,                   -- what the file is written in
   owner          TEXT,                   -- random, of its writer; NULL: nobody writes
-  seen_at        INTEGER NOT NULL,       -- last sign of life of its writer
-  stale_ms       REAL NOT NULL,          -- without one for so long the writer counts as dead
-  last           INTEGER NOT NULL,       -- sequence of the last committed item
-  written        INTEGER,                -- checkpoint: sequence of the last item that is safely in the file; NULL: none yet
-  written_bytes  INTEGER,                -- checkpoint: length of the file
+  seen_at        INTEGER NOT NULL DEFAULT 0, -- last sign of life of its writer
+  stale_ms       REAL NOT NULL DEFAULT 0, -- without one for so long the writer counts as dead
+  last           INTEGER NOT NULL DEFAULT 0, -- sequence of the last committed item
+  written        INTEGER NOT NULL DEFAULT 0, -- checkpoint: sequence of the last item that is safely in the file
+  written_bytes  INTEGER,                -- checkpoint: length of the file; NULL: there is no checkpoint yet
   written_header TEXT,                   -- checkpoint: CSV header, or what else the writer needs to go on
-  is_exporting   INTEGER NOT NULL,       -- flag: an export to it has begun and not ended
+  is_exporting   INTEGER NOT NULL DEFAULT 0, -- flag: an export to it has begun and not ended
   forgotten_at   INTEGER,                -- value of last when its crawl was forgotten; NULL: it was not
   overwrites_at  INTEGER,                -- value of written when a writer came that overwrites the file
   PRIMARY KEY (space, feed)

@@ -215,7 +215,7 @@ function putFeed(tx: Transaction, { feed, host, path, format, exporting, checkpo
       is_exporting: exporting ? 1 : 0,
       last: checkpoint?.sequence ?? 0,
     },
-    ...{ written: checkpoint?.sequence ?? null, written_bytes: checkpoint?.lengthBytes ?? null },
+    ...{ written: checkpoint?.sequence ?? 0, written_bytes: checkpoint?.lengthBytes ?? null },
     written_header: checkpoint?.header ?? null,
   });
 }

@@ -12,7 +12,7 @@ const keysByTable = {
   request: 'n',
   failure: 'sequence',
   domain: 'name',
-  robots: 'n',
+  robots: 'origin',
   node: 'number',
   crawl: 'space',
   tally: 'space',

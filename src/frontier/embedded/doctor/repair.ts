@@ -4,7 +4,7 @@
  */
 import type { Frontier, Repaired } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
-import { rebuildJars } from '../cookies/rebuild-jars.js';
+import { rebuildJars } from '../cookies/jars.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { FirstShape } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';

@@ -11,7 +11,7 @@ export function wasAsked({ crawl, tally }: Transaction): boolean {
 /** The node that asks them now; null when none does. */
 export function asker(tx: Transaction): number | null {
   const node = tx.crawl.run?.asking?.node ?? null;
-  return node !== null && tx.nodes.find(node)?.is_dead === 0 ? node : null;
+  return node !== null && tx.nodes.findAlive(node) !== null ? node : null;
 }
 
 /** Make the node the one that asks, unless another live one does or it is not the time. @returns whether it is. */

@@ -18,14 +18,18 @@ export class Nodes {
     return this.#load().get(number)?.row ?? null;
   }
 
+  /** The same; null also where it was declared dead. */
+  findAlive(number: number): NodeRow | null {
+    const node = this.find(number);
+    return node?.is_dead === 0 ? node : null;
+  }
+
   /** @throws IncarnationDeadError when the node is not registered, or declared dead. */
   requireAlive(number: number): NodeRow {
     this.#crawl.crawl;
-    const row = this.find(number);
-    if (row === null || row.is_dead === 1) {
-      throw new IncarnationDeadError('this node was declared dead, or has not joined: it must join anew');
-    }
-    return row;
+    const node = this.findAlive(number);
+    if (node !== null) return node;
+    throw new IncarnationDeadError('this node was declared dead, or has not joined: it must join anew');
   }
 
   /** All that are registered, to be changed in place. */

@@ -23,8 +23,8 @@ const KILLS_WITHIN_MS = 60_000;
 /** A sign of life. */
 export function heartbeat(tx: Transaction, incarnation: string, report: HeartbeatReport): HeartbeatAnswer {
   if (!tx.hasCrawl) return 'gone';
-  const node = tx.nodes.find(incarnationNumber(incarnation));
-  if (node === null || node.is_dead === 1) return 'dead';
+  const node = tx.nodes.findAlive(incarnationNumber(incarnation));
+  if (node === null) return 'dead';
   node.beat_at = tx.nowMs;
   node.pages_per_second = report.pagesPerSecond;
   return 'alive';

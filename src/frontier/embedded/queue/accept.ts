@@ -36,13 +36,11 @@ export function accept(tx: Transaction, requests: readonly FrontierRequest[], ki
     const id = bytesOf(request.id);
     const isSeen = !unfiltered && tx.dupefilter.has(id);
     if (passesDupefilter && isSeen) continue;
-    if (accepted >= room && request.carriesItem !== true && liveRequest(tx, id) === undefined) {
-      dropped += 1;
-      allSeen = false;
-      continue;
-    }
-    if (quota?.isUsedUp(request.domain) && kind === 'links' && liveRequest(tx, id) === undefined) {
-      trapped += 1;
+    const isBeyondRoom = accepted >= room && request.carriesItem !== true;
+    const isBeyondQuota = kind === 'links' && quota?.isUsedUp(request.domain);
+    if ((isBeyondRoom || isBeyondQuota) && liveRequest(tx, id) === undefined) {
+      if (isBeyondRoom) dropped += 1;
+      else trapped += 1;
       allSeen = false;
       continue;
     }

@@ -28,10 +28,9 @@ export function settle(
   effects: Effects,
 ): SettleAnswer {
   const epoch = String(tx.crawl.epoch);
-  const holder = tx.nodes.find(number);
-  if (holder === null || holder.is_dead === 1) return nothingWritten;
-  const held = findLease(tx, number, lease.token, lease.id);
-  if (held === null) return nothingWritten;
+  const holder = tx.nodes.findAlive(number);
+  const held = holder === null ? null : findLease(tx, number, lease.token, lease.id);
+  if (holder === null || held === null) return nothingWritten;
   const { withheld } = effects;
   if (withheld !== undefined && withheld.epoch !== epoch) return sendAllLinks;
   if (comesTooLate(tx, effects.stats)) {

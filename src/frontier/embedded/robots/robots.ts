@@ -67,7 +67,7 @@ function waitFor(tx: Transaction, row: RobotsRow, node: number, isFetching: bool
 function isFetched(tx: Transaction, row: RobotsRow, node: number, isFetching: boolean): boolean {
   if (row.state !== 'claimed') return false;
   if (row.node === node) return isFetching;
-  return tx.nodes.find(row.node)?.is_dead === 0;
+  return tx.nodes.findAlive(row.node) !== null;
 }
 
 function claim(tx: Transaction, row: RobotsRow, node: number, domain: string): RobotsAnswer {

@@ -25,7 +25,7 @@ export function claimStart(tx: Transaction, { number: node }: JoinedNode): Start
   tx.nodes.requireAlive(node);
   if (isStarted(crawl)) return 'pushed';
   const owner = crawl.start_owner;
-  if (owner !== null && owner !== node && tx.nodes.find(owner)?.is_dead === 0) return 'taken';
+  if (owner !== null && owner !== node && tx.nodes.findAlive(owner) !== null) return 'taken';
   crawl.start_owner = node;
   return 'claimed';
 }
