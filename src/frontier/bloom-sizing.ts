@@ -29,11 +29,6 @@ export interface BloomSizing {
   readonly bitsPerHalving: number;
 }
 
-export interface BloomSlice {
-  readonly bits: number;
-  readonly hashes: number;
-}
-
 export function bloomSizing({ capacity, errorRate }: Bloom): BloomSizing {
   const bitsEach = MARGIN / Math.LN2 ** 2;
   const bits = Math.ceil(capacity * bitsEach * Math.log(1 / errorRate));
@@ -46,7 +41,7 @@ export function bloomSizing({ capacity, errorRate }: Bloom): BloomSizing {
 }
 
 /** @param index of the slice, from 1. */
-export function bloomSlice(sizing: BloomSizing, index: number): BloomSlice {
+export function bloomSlice(sizing: BloomSizing, index: number): Pick<BloomSizing, 'bits' | 'hashes'> {
   let halvings = 0;
   while (2 ** halvings < index * (index - 1)) halvings += 1;
   return {

@@ -3,7 +3,7 @@ import type { Budgets, Effects } from './frontier.js';
 
 export const noBudgets: Budgets = { maxPages: 0, maxItems: 0, maxErrors: 0, maxRunMs: 0 };
 
-/** Scrapy's closing reason of each budget. */
+/** Scrapy's closing reason of each budget. In capitals it is the name of the setting. */
 export const closingReasons: Readonly<Record<keyof Budgets, string>> = {
   maxPages: 'closespider_pagecount',
   maxItems: 'closespider_itemcount',
@@ -11,31 +11,24 @@ export const closingReasons: Readonly<Record<keyof Budgets, string>> = {
   maxRunMs: 'closespider_timeout',
 };
 
+const budgetNames = Object.keys(closingReasons) as (keyof Budgets)[];
+
 /** The budget that closed a run; null for any other reason. */
 export function budgetOf(reason: string): keyof Budgets | null {
-  const names = Object.keys(closingReasons) as (keyof Budgets)[];
-  return names.find((name) => closingReasons[name] === reason) ?? null;
+  return budgetNames.find((name) => closingReasons[name] === reason) ?? null;
 }
-
-/** The setting of each budget, and what its value is divided by to have the setting's unit. */
-const settings: Readonly<Record<keyof Budgets, readonly [name: string, divisor: number]>> = {
-  maxPages: ['CLOSESPIDER_PAGECOUNT (--max-pages)', 1],
-  maxItems: ['CLOSESPIDER_ITEMCOUNT', 1],
-  maxErrors: ['CLOSESPIDER_ERRORCOUNT', 1],
-  maxRunMs: ['CLOSESPIDER_TIMEOUT', 1000],
-};
 
 /**
  * Sentences for the user of a node whose budgets differ from those of the run that it joins.
  * @param run those of the node that began the run, which hold for all its nodes.
  */
 export function budgetNotices(run: Budgets, own: Budgets): string[] {
-  const names = Object.keys(settings) as (keyof Budgets)[];
-  return names
+  return budgetNames
     .filter((name) => run[name] !== own[name])
     .map((name) => {
-      const [setting, divisor] = settings[name];
-      const shown = (value: number) => (value > 0 ? String(value / divisor) : 'off');
+      const setting = `${closingReasons[name].toUpperCase()}${name === 'maxPages' ? ' (--max-pages)' : ''}`;
+      const unit = name === 'maxRunMs' ? 1000 : 1;
+      const shown = (value: number) => (value > 0 ? String(value / unit) : 'off');
       return (
         `${setting} is ${shown(run[name])} in this run, as the node that began it has set; ${shown(own[name])} has no ` +
         'effect. To begin a run with other limits, stop the crawl and start it again'

@@ -87,9 +87,9 @@ export interface Budgets {
   readonly maxRunMs: number;
 }
 
-export type Part = 'queue' | 'dupefilter' | 'start_urls' | 'items' | 'stats' | 'failed';
+export const allParts = ['queue', 'dupefilter', 'start_urls', 'items', 'stats', 'failed'] as const;
 
-export const allParts: readonly Part[] = ['queue', 'dupefilter', 'start_urls', 'items', 'stats', 'failed'];
+export type Part = (typeof allParts)[number];
 
 export type PartCounts = Readonly<Record<Part, number>>;
 

@@ -132,33 +132,19 @@ export interface LeaseAnswer {
  * old arrival. `unstarted`: no download began, so the reserved page goes back to the budget. `attempts` counts downloads,
  * this one included.
  */
-export type Outcome =
-  | {
-      readonly kind: 'done';
-      readonly reason: string;
-      readonly status?: number;
-      readonly attempts: number;
-      readonly unstarted?: boolean;
-    }
-  | {
-      readonly kind: 'retry';
-      readonly reason: string;
-      readonly status?: number;
-      readonly attempts: number;
-      readonly afterMs: number;
-      readonly priority: number;
-      readonly record: string;
-      readonly unstarted?: boolean;
-    }
-  | {
-      readonly kind: 'failed';
-      readonly reason: string;
-      readonly status?: number;
-      readonly attempts: number;
-      readonly detail?: string;
-      readonly unstarted?: boolean;
-    }
-  | { readonly kind: 'released'; readonly reason: string; readonly unstarted: boolean };
+export type Outcome = { readonly reason: string } & (
+  | ({ readonly status?: number; readonly attempts: number; readonly unstarted?: boolean } & (
+      | { readonly kind: 'done' }
+      | {
+          readonly kind: 'retry';
+          readonly afterMs: number;
+          readonly priority: number;
+          readonly record: string;
+        }
+      | { readonly kind: 'failed'; readonly detail?: string }
+    ))
+  | { readonly kind: 'released'; readonly unstarted: boolean }
+);
 
 /** Effects of a page, which are committed together with its outcome or not at all. */
 export interface Effects {
@@ -281,13 +267,7 @@ export interface Joined {
   /** Id of the run that this node begins or joins; '' when it should not start. */
   readonly run: string;
   /** The content of the crawl at the join, for the message of a resumed crawl. */
-  readonly found: {
-    readonly pending: number;
-    readonly delayed: number;
-    readonly leased: number;
-    readonly seen: number;
-    /** As in `CrawlState`. */
-    readonly lost: number;
+  readonly found: Pick<Snapshot, 'pending' | 'delayed' | 'leased' | 'seen' | 'lost'> & {
     /** Other live nodes: with them the node joins a crawl, alone it resumes one. */
     readonly nodes: number;
   };
@@ -369,13 +349,7 @@ export interface Snapshot {
   readonly items: number;
   readonly domains: number;
   /** Memory or disk space of each part, estimated from samples. Failed requests count to the frontier. */
-  readonly bytes: {
-    readonly frontier: number;
-    readonly dupefilter: number;
-    readonly startUrls: number;
-    readonly items: number;
-    readonly stats: number;
-  };
+  readonly bytes: Readonly<Record<'frontier' | 'dupefilter' | 'startUrls' | 'items' | 'stats', number>>;
   /** The live nodes. */
   readonly nodes: readonly NodeSnapshot[];
   /** Registered nodes without a heartbeat for the node timeout, or declared dead. Their leases return to pending. */
@@ -395,18 +369,10 @@ export interface Snapshot {
   /** Since when the dupefilter records fingerprints: the beginning of the crawl, or the last reset of the dupefilter. */
   readonly seenSinceMs: number | null;
   /** What each partition holds, in order; absent in a crawl of one. */
-  readonly partitions?: readonly PartitionSnapshot[];
-}
-
-/** One partition of a crawl (SCHEDULER_PARTITIONS). */
-export interface PartitionSnapshot {
-  readonly pending: number;
-  readonly delayed: number;
-  readonly leased: number;
-  readonly done: number;
-  readonly failed: number;
-  readonly lost: number;
-  readonly items: number;
+  readonly partitions?: readonly Pick<
+    Snapshot,
+    'pending' | 'delayed' | 'leased' | 'done' | 'failed' | 'lost' | 'items'
+  >[];
 }
 
 export interface RunSnapshot {
@@ -464,13 +430,8 @@ export interface FailedList {
   purge(ids: readonly string[]): Promise<number>;
 }
 
-/** A request that failed as `crashed`. */
-export interface CrashedRequest {
-  readonly id: string;
-  /** Null where the failed list is too long to keep it. */
-  readonly record: string | null;
-  readonly crashes: number;
-}
+/** A request that failed as `crashed`. Its record is null where the failed list is too long to keep it. */
+export type CrashedRequest = Pick<FailedRequest, 'id' | 'record' | 'crashes'>;
 
 export interface Inspection {
   readonly state: RequestState;
@@ -497,11 +458,7 @@ export interface RecordedRequest {
 }
 
 /** The number of requests after a repair, by state. */
-export interface Repaired {
-  readonly pending: number;
-  readonly delayed: number;
-  readonly failed: number;
-}
+export type Repaired = Pick<Snapshot, 'pending' | 'delayed' | 'failed'>;
 
 /** A result of `examine`: a message, and what to do about it. */
 export interface Finding {

@@ -36,11 +36,6 @@ export interface PartitionPlace {
   readonly keys: FrontierKeys;
 }
 
-export interface PartitionNumber {
-  readonly index: number;
-  readonly count: number;
-}
-
 /** Only plain data, since it is passed to the heartbeat thread. */
 export interface OpenOptions {
   readonly store: Store;
@@ -54,8 +49,8 @@ export interface OpenOptions {
   readonly allowEviction: boolean;
   /** SCHEDULER_PARTITIONS: where the partitions of the crawl are, in order; absent for a crawl of one. */
   readonly partitions?: readonly PartitionPlace[];
-  /** Of a partition's own options: which one it is; absent for a crawl of one. */
-  readonly partition?: PartitionNumber;
+  /** Of a partition's own options: which one it is, as `index/count`; absent for a crawl of one. */
+  readonly partition?: string;
   /** REDIS_WAIT_REPLICAS: replicas of Redis that must have a write before it counts. The default is 0. */
   readonly waitReplicas?: number;
   /**

@@ -25,6 +25,19 @@ export function budgets(crawl: () => Crawl): void {
     return { one, two, leases: [first, await take(two, leased - first.length)] as const };
   };
 
+  describe('a page budget that is leased out', () => {
+    it('lets nodes rest, although the delay of a domain has passed', async () => {
+      const { frontier } = await crawl().node({ budgets: { maxPages: 1 }, tunables: { delayMs: 20 } });
+      await frontier.push(pages(2), 'links');
+      await takeOne(frontier);
+      const { leases, waitMs } = await until(
+        () => frontier.lease(5, 1),
+        (answer) => answer.waitMs === 1_000,
+      );
+      expect({ leases, waitMs }).toEqual({ leases: [], waitMs: 1_000 });
+    });
+  });
+
   describe('an item budget', () => {
     it('is exact over all nodes where each page gives one item; pages that come later are given back', async () => {
       const { one, two, leases } = await twoNodes({ budgets: { maxItems: 3 } }, 8, 6);
@@ -53,6 +66,25 @@ export function budgets(crawl: () => Crawl): void {
       const { frontier } = await crawl().node();
       expect(await frontier.settle(more!, done, effects(items(4)))).toEqual({ committed: false });
       expect(await one.snapshot()).toMatchObject({ items: 2, leased: 1 });
+    });
+
+    it('closes the run before a reason of the page that reaches it, and after one of a page before', async () => {
+      for (const [reasons, closed] of [
+        [['spider', undefined], 'spider'],
+        [[undefined, 'spider'], 'closespider_itemcount'],
+      ] as const) {
+        const { frontier } = await crawl().node({ budgets: { maxItems: 2 } });
+        await frontier.push(pages(2), 'links');
+        const leases = await take(frontier, 2);
+        const settles = leases.map((lease, n) => {
+          const closing = reasons[n];
+          return frontier.settle(lease, done, effects({ ...items(1), ...(closing && { closing }) }));
+        });
+        await Promise.all(settles);
+        expect(await closingOf(frontier)).toBe(closed);
+        await frontier.leave(closed);
+        await frontier.clear(['queue', 'dupefilter', 'items', 'stats'], { force: true });
+      }
     });
 
     it('answers a settle that is repeated as the first time', async () => {

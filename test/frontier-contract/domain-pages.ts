@@ -36,6 +36,16 @@ export function domainPages(crawl: () => Crawl): void {
       expect(await frontier.push(pages(6, 1), 'links')).toEqual({ accepted: 0, duplicates: 0, trapped: 1 });
     });
 
+    it('never drops a request that carries an item', async () => {
+      const { frontier } = await crawl().node(choice);
+      await frontier.push(pages(0, 3), 'start');
+      const [plain, file] = pages(3, 2);
+      const requests = [plain!, { ...file!, carriesItem: true as const }];
+      const answer = await commit(frontier, await takeOne(frontier), done, { requests });
+      expect(answer).toMatchObject({ accepted: 1, trapped: 1 });
+      expect((await frontier.inspect(file!)).state).toBe('pending');
+    });
+
     it('counts a request once, whether it is retried, fails, is done or comes back', async () => {
       const { frontier } = await crawl().node(choice);
       await frontier.push(pages(0, 2), 'links');

@@ -38,6 +38,8 @@ export type OfPartition = { readonly partition?: { readonly index: number; reado
 
 export type BackupEntry = BackupContent & OfPartition;
 
+export type EntryOf<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;
+
 export type BackupContent =
   /** The crawl as a whole; the first entry of the queue. */
   | {
@@ -110,29 +112,25 @@ export type BackupContent =
 export const ENTRY_VALUES = 1_000;
 export const ENTRY_BYTES = 1024 * 1024;
 
-/** Whether an entry belongs to one of the parts. Feeds belong to the queue, whose reset deletes them, and to the items. */
-export function isOfParts(entry: BackupEntry, parts: ReadonlySet<Part>): boolean {
-  switch (entry.kind) {
-    case 'crawl':
-    case 'requests':
-    case 'cookies':
-      return parts.has('queue');
-    case 'failed':
-      return parts.has('failed');
-    case 'dupefilter':
-    case 'seen':
-    case 'bits':
-      return parts.has('dupefilter');
-    case 'seeds':
-      return parts.has('start_urls');
-    case 'feed':
-      return parts.has('queue') || parts.has('items');
-    case 'items':
-    case 'outbox':
-      return parts.has('items');
-    case 'stats':
-      return parts.has('stats');
-  }
+/** The parts that an entry belongs to. A reset of the queue deletes feeds, which belong to the items as well. */
+const partsOf: Readonly<Record<BackupEntry['kind'], readonly Part[]>> = {
+  crawl: ['queue'],
+  requests: ['queue'],
+  cookies: ['queue'],
+  failed: ['failed'],
+  dupefilter: ['dupefilter'],
+  seen: ['dupefilter'],
+  bits: ['dupefilter'],
+  seeds: ['start_urls'],
+  feed: ['queue', 'items'],
+  items: ['items'],
+  outbox: ['items'],
+  stats: ['stats'],
+};
+
+/** Whether an entry belongs to one of the parts. */
+export function isOfParts({ kind }: BackupEntry, parts: ReadonlySet<Part>): boolean {
+  return partsOf[kind].some((part) => parts.has(part));
 }
 
 /** Identifies a restore while it is under way. */

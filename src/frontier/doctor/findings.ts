@@ -9,11 +9,12 @@ export interface Findings {
   problem(check: string, message: string, action: string): void;
 }
 
-export function findingsAbout(about: Finding['about']): Findings {
+/** @param where the address of one of several servers, before each message. */
+export function findingsAbout(about: Finding['about'], where = ''): Findings {
   const found: Finding[] = [];
   const add =
     (level: Finding['level']) =>
     (check: string, message: string, action: string | null = null) =>
-      void found.push({ level, check, about, message, action });
+      void found.push({ level, check, about, message: `${where}${message}`, action });
   return { found, ok: add('ok'), info: add('info'), problem: add('problem') };
 }

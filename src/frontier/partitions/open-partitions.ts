@@ -1,16 +1,17 @@
 /** Opens the partitions of a crawl, with one connection to each server or Cluster. */
+import type { Frontier } from '../frontier.js';
 import type { OpenOptions, PartitionPlace } from '../open-options.js';
 import { RedisConnection } from '../redis/connection/connection.js';
 import { placeOf } from '../redis/connection/errors.js';
 import { RedisFrontier } from '../redis/redis-frontier.js';
-import { type PlacedPartition, refuseMisplaced } from './checks/misplaced-partitions.js';
-import { PartitionedFrontier } from './partitioned-frontier.js';
+import { refuseMisplaced } from './checks/misplaced-partitions.js';
+import { partitionedFrontier } from './partitioned-frontier.js';
 
 /** @throws as `openFrontier`, and RefusedError where the crawl has another number of partitions. */
 export async function openPartitions(
   options: OpenOptions,
   places: readonly PartitionPlace[],
-): Promise<PartitionedFrontier> {
+): Promise<Frontier> {
   const connections = new Map<string, RedisConnection>();
   const hasSeveral = new Set(places.map(({ address }) => JSON.stringify(address))).size > 1;
   const disconnect = () => {
@@ -18,7 +19,6 @@ export async function openPartitions(
   };
   try {
     const parts: RedisFrontier[] = [];
-    const placed: PlacedPartition[] = [];
     for (const [index, { address, keys }] of places.entries()) {
       const name = JSON.stringify(address);
       const connection =
@@ -37,13 +37,12 @@ export async function openPartitions(
         store: { engine: 'redis', address },
         // A reset leaves out keys that other spiders may share.
         keys: index === 0 ? options.keys : keys,
-        partition: { index, count: places.length },
+        partition: `${index}/${places.length}`,
       };
       parts.push(await RedisFrontier.on(connection, own));
-      placed.push({ connection, place: placeOf(address), keys: own.keys });
     }
-    await refuseMisplaced(placed);
-    return new PartitionedFrontier(parts, disconnect);
+    await refuseMisplaced(parts);
+    return partitionedFrontier(parts, disconnect);
   } catch (error) {
     disconnect();
     throw error;

@@ -5,78 +5,72 @@
  */
 
 import { STAT_PREFIX } from '../../stats/stat-change.js';
-import type { BackupEntry, Backups, RestoreTicket } from '../backup/entry.js';
-import type { Part } from '../frontier.js';
+import type { BackupEntry, Backups } from '../backup/entry.js';
 import type { RedisFrontier } from '../redis/redis-frontier.js';
 import { mergeStats, storedName } from './pages/custom-stats.js';
 import { byPartition } from './partition-of.js';
 
-export class PartitionedBackups implements Backups {
-  readonly #parts: readonly RedisFrontier[];
-
-  constructor(parts: readonly RedisFrontier[]) {
-    this.#parts = parts;
-  }
-
-  async *read(parts: readonly Part[]): AsyncIterable<BackupEntry> {
-    const count = this.#parts.length;
-    for (const [index, { backups }] of this.#parts.entries()) {
-      for await (const entry of backups.read(parts)) {
-        if (entry.kind === 'stats') yield* countersOf(entry, { index, count });
-        else yield { ...asPart(entry, index), partition: { index, count } };
+export function partitionedBackups(parts: readonly RedisFrontier[]): Backups {
+  const count = parts.length;
+  return {
+    async *read(wanted) {
+      for (const [index, { backups }] of parts.entries()) {
+        for await (const entry of backups.read(wanted)) {
+          if (entry.kind === 'stats') yield* countersOf(entry, { index, count });
+          else yield { ...asPart(entry, index), partition: { index, count } };
+        }
       }
-    }
-    if (parts.includes('stats')) yield* await this.#customStats();
-  }
+      if (wanted.includes('stats')) yield* await customStats(parts);
+    },
 
-  async begin(ticket: RestoreTicket): Promise<number | null> {
-    const begun: (number | null)[] = [];
-    for (const { backups } of this.#parts) begun.push(await backups.begin(ticket));
-    const counts = begun.filter((entries) => entries !== null);
-    // A partition that the backup had nothing for is not known to be whole.
-    return counts.length === 0 ? null : Math.min(...counts);
-  }
+    async begin(ticket) {
+      const begun: (number | null)[] = [];
+      for (const { backups } of parts) begun.push(await backups.begin(ticket));
+      const counts = begun.filter((entries) => entries !== null);
+      // A partition that the backup had nothing for is not known to be whole.
+      return counts.length === 0 ? null : Math.min(...counts);
+    },
 
-  async apply(id: string, number: number, entry: BackupEntry): Promise<void> {
-    await Promise.all(
-      this.#targets(entry).map(([index, own]) => this.#parts[index]!.backups.apply(id, number, own)),
-    );
-  }
+    async apply(id, number, entry) {
+      const targets = targetsOf(entry, count);
+      await Promise.all(targets.map(([index, own]) => parts[index]!.backups.apply(id, number, own)));
+    },
 
-  async end(id: string): Promise<void> {
-    for (const { backups } of this.#parts.toReversed()) await backups.end(id);
-  }
+    async end(id) {
+      for (const { backups } of parts.toReversed()) await backups.end(id);
+    },
+  };
+}
 
-  /** Where an entry goes, and what of it. */
-  #targets(entry: BackupEntry): (readonly [index: number, entry: BackupEntry])[] {
-    const count = this.#parts.length;
-    const { partition } = entry;
-    if (entry.kind === 'stats') return [[partition?.count === count ? partition.index : 0, withKinds(entry)]];
-    if (partition?.count === count) return [[partition.index, entry]];
-    switch (entry.kind) {
-      case 'requests':
-        return byPartition(entry.values, ({ domain }) => domain, count)
-          .map((values, index) => [index, { ...entry, values }] as const)
-          .filter(([, { values }]) => values.length > 0);
-      case 'dupefilter':
-      case 'seen':
-      case 'bits':
-        return this.#parts.map((_, index) => [index, entry]);
-      case 'feed':
-        // Those of other partitions have neither a file nor a checkpoint.
-        return (partition?.index ?? 0) === 0 ? [[0, entry]] : [];
-      default:
-        return [[0, entry]];
-    }
+/** Where an entry goes, and what of it. */
+function targetsOf(entry: BackupEntry, count: number): (readonly [index: number, entry: BackupEntry])[] {
+  const { partition } = entry;
+  const isSame = partition?.count === count;
+  if (entry.kind === 'stats') return [[isSame ? partition.index : 0, withKinds(entry)]];
+  if (isSame) return [[partition.index, entry]];
+  switch (entry.kind) {
+    case 'requests':
+      return byPartition(entry.values, ({ domain }) => domain, count)
+        .map((values, index) => [index, { ...entry, values }] as const)
+        .filter(([, { values }]) => values.length > 0);
+    case 'dupefilter':
+    case 'seen':
+    case 'bits':
+      return Array.from({ length: count }, (_, index) => [index, entry]);
+    case 'feed':
+      // Those of other partitions have neither a file nor a checkpoint.
+      return (partition?.index ?? 0) === 0 ? [[0, entry]] : [];
+    default:
+      return [[0, entry]];
   }
+}
 
-  /** As one value each, since what is restored may have another number of partitions. */
-  async #customStats(): Promise<BackupEntry[]> {
-    const snapshots = await Promise.all(this.#parts.map((part) => part.snapshot()));
-    const values = Object.entries(mergeStats(snapshots.map(({ custom }) => custom)));
-    if (values.length === 0) return [];
-    return [{ kind: 'stats', values: values.map(([name, value]) => [`${STAT_PREFIX}${name}`, value]) }];
-  }
+/** As one value each, since what is restored may have another number of partitions. */
+async function customStats(parts: readonly RedisFrontier[]): Promise<BackupEntry[]> {
+  const snapshots = await Promise.all(parts.map((part) => part.snapshot()));
+  const values = Object.entries(mergeStats(snapshots.map(({ custom }) => custom)));
+  if (values.length === 0) return [];
+  return [{ kind: 'stats', values: values.map(([name, value]) => [`${STAT_PREFIX}${name}`, value]) }];
 }
 
 /** The start requests are counted in partition 0. */

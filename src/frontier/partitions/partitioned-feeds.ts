@@ -10,105 +10,87 @@
  *
  * A writer that dies in between leaves the items in both, and the next one knows which of them partition 0 has.
  */
-import type { FeedCheckpoint, FeedOpening, FeedWriter } from '../../feed-outbox.js';
+import type { FeedWriter } from '../../feed-outbox.js';
 import { feedTaken } from '../feed-claim.js';
 import type { Feeds } from '../frontier.js';
+import { int } from '../redis/connection/reply.js';
+import { metaFields } from '../redis/partitions/partition-access.js';
 import type { RedisFrontier } from '../redis/redis-frontier.js';
 
 /** Items moved in one step. */
 const MOVED = 1_000;
 
-export class PartitionedFeeds implements Feeds {
-  readonly #parts: readonly RedisFrontier[];
-  readonly #first: RedisFrontier;
+export function partitionedFeeds(parts: readonly RedisFrontier[]): Feeds {
+  const [first, ...others] = parts as readonly [RedisFrontier, ...RedisFrontier[]];
   /** Writers of this client, by feed. */
-  readonly #writers = new Map<string, FeedWriter>();
+  const writers = new Map<string, FeedWriter>();
 
-  constructor(parts: readonly RedisFrontier[]) {
-    this.#parts = parts;
-    this.#first = parts[0]!;
-  }
+  const waitingIn = async (some: readonly RedisFrontier[], feed: string): Promise<number> => {
+    const counts = await Promise.all(some.map(({ feeds }) => feeds.waiting(feed)));
+    return counts.reduce((sum, count) => sum + Math.max(0, count), 0);
+  };
 
-  async open(writer: FeedWriter, options: FeedOpening): Promise<FeedCheckpoint | null> {
-    const anew = options.anew === true && (await this.#waitingElsewhere(writer.feed)) === 0;
-    const checkpoint = await this.#first.feeds.open(writer, { ...options, anew });
-    this.#writers.set(writer.feed, writer);
-    return checkpoint;
-  }
+  return {
+    async open(writer, options) {
+      const anew = options.anew === true && (await waitingIn(others, writer.feed)) === 0;
+      const checkpoint = await first.feeds.open(writer, { ...options, anew });
+      writers.set(writer.feed, writer);
+      return checkpoint;
+    },
 
-  async read(feed: string, sequence: number, max: number): Promise<readonly string[]> {
-    const items = await this.#first.feeds.read(feed, sequence, max);
-    if (items.length >= max) return items;
-    const writer = this.#writers.get(feed);
-    if (writer === undefined) return [...items, ...(await this.#waitingItems(feed, max - items.length))];
-    return (await this.#gather(writer, max - items.length))
-      ? this.#first.feeds.read(feed, sequence, max)
-      : items;
-  }
+    /** A writer moves what it reads in other partitions; one who only looks does not. */
+    async read(feed, sequence, max) {
+      const items = await first.feeds.read(feed, sequence, max);
+      const writer = writers.get(feed);
+      let moved = 0;
+      for (const [n, part] of others.entries()) {
+        const wanted = max - items.length - moved;
+        if (wanted <= 0) break;
+        if (writer !== undefined) moved += await moveItems(first, part, n + 1, writer, wanted);
+        else items.push(...(await part.feeds.read(feed, (await part.feeds.heads(feed)).sequence, wanted)));
+      }
+      return moved > 0 ? first.feeds.read(feed, sequence, max) : items;
+    },
 
-  checkpoint(...checkpoint: Parameters<Feeds['checkpoint']>): Promise<void> {
-    return this.#first.feeds.checkpoint(...checkpoint);
-  }
+    checkpoint: (...checkpoint) => first.feeds.checkpoint(...checkpoint),
+    release: (...release) => first.feeds.release(...release),
+    waiting: (feed) => waitingIn(parts, feed),
 
-  release(writer: FeedWriter, options?: { readonly exported?: boolean }): Promise<void> {
-    return this.#first.feeds.release(writer, options);
-  }
+    async take(writer, max) {
+      let taken = await first.feeds.take(writer, max);
+      for (const { partition } of others) {
+        const args = { feed: writer.feed, most: max - taken };
+        if (taken < max) taken += int(await partition.crawl.call('feed_take', args));
+      }
+      return taken;
+    },
 
-  async waiting(feed: string): Promise<number> {
-    return (await this.#first.feeds.waiting(feed)) + (await this.#waitingElsewhere(feed));
-  }
+    async peek(max) {
+      const items: string[] = [];
+      for (const { feeds } of parts) {
+        if (items.length < max) items.push(...(await feeds.peek(max - items.length)));
+      }
+      return items;
+    },
+  };
+}
 
-  async take(writer: FeedWriter, max: number): Promise<number> {
-    let taken = await this.#first.feeds.take(writer, max);
-    for (const { partition } of this.#parts.slice(1)) {
-      if (taken < max) taken += await partition.takeItems(writer.feed, max - taken);
-    }
-    return taken;
-  }
-
-  async peek(max: number): Promise<string[]> {
-    const items: string[] = [];
-    for (const { feeds } of this.#parts) {
-      if (items.length < max) items.push(...(await feeds.peek(max - items.length)));
-    }
-    return items;
-  }
-
-  async #waitingElsewhere(feed: string): Promise<number> {
-    const heads = await Promise.all(this.#parts.slice(1).map(({ partition }) => partition.feedHeads(feed)));
-    return heads.reduce((sum, { sequence, last }) => sum + Math.max(0, last - sequence), 0);
-  }
-
-  /** What waits in other partitions, for one who only looks. */
-  async #waitingItems(feed: string, max: number): Promise<string[]> {
-    const items: string[] = [];
-    for (const { partition } of this.#parts.slice(1)) {
-      const { sequence, last } = await partition.feedHeads(feed);
-      const count = Math.min(max - items.length, last - sequence);
-      if (count > 0) items.push(...(await partition.feedItems(feed, sequence, count)));
-    }
-    return items;
-  }
-
-  /** Move at least `wanted` waiting items to partition 0, if there are so many. @returns whether any was moved. */
-  async #gather(writer: FeedWriter, wanted: number): Promise<boolean> {
-    let moved = 0;
-    for (const from of this.#parts.keys()) {
-      if (from > 0 && moved < wanted) moved += await this.#moveFrom(from, writer, wanted - moved);
-    }
-    return moved > 0;
-  }
-
-  async #moveFrom(from: number, { feed, owner, path }: FeedWriter, wanted: number): Promise<number> {
-    const { partition } = this.#parts[from]!;
-    const { crawl, sequence: after, last } = await partition.feedHeads(feed);
-    const count = Math.min(wanted, MOVED, last - after);
-    if (count <= 0) return 0;
-    const items = await partition.feedItems(feed, after, count);
-    if (items.length === 0) return 0;
-    const reached = await this.#first.partition.moveIn(feed, owner, { from, crawl, after }, items);
-    if (reached < 0) throw feedTaken(path);
-    await partition.moved(feed, reached);
-    return items.length;
-  }
+/** Move waiting items of a partition to partition 0. @param index of the partition. @returns how many. */
+async function moveItems(
+  first: RedisFrontier,
+  { feeds, partition }: RedisFrontier,
+  index: number,
+  { feed, owner, path }: FeedWriter,
+  wanted: number,
+): Promise<number> {
+  const { sequence: after, last } = await feeds.heads(feed);
+  const [crawl] = await metaFields(partition, 'crawl');
+  if (crawl == null || last <= after) return 0;
+  const items = await feeds.read(feed, after, Math.min(wanted, MOVED));
+  const args = { feed, owner, from: String(index), crawl, after, items };
+  const reached = int(await first.partition.crawl.call('feed_move_in', args));
+  if (reached < 0) throw feedTaken(path);
+  const written = { feed, sequence: Math.min(reached, last), release: true };
+  await partition.crawl.call('feed_checkpoint', written);
+  return items.length;
 }

@@ -4,8 +4,14 @@
  * pushes them: the node that took the seed, or any other.
  */
 import type { ConvertedSeed, FrontierRequest, IntakeAnswer, PushAnswer } from '../frontier.js';
+import { named, text } from '../redis/connection/reply.js';
+import { internalKey } from '../redis/keys.js';
+import { readPushed } from '../redis/leases/settle-message.js';
+import { metaFields } from '../redis/partitions/partition-access.js';
 import type { RedisFrontier } from '../redis/redis-frontier.js';
 import type { SeedTransfer } from '../redis/redis-seeds.js';
+import { columnsOf } from '../redis/request-columns.js';
+import { summed } from './answers/summed.js';
 import { byPartition } from './partition-of.js';
 
 export class SeedTransfers {
@@ -19,11 +25,7 @@ export class SeedTransfers {
   async intake(batch: readonly ConvertedSeed[]): Promise<IntakeAnswer> {
     const own = await this.#parts[0]!.intake(batch.map((seed) => this.#split(seed)));
     const sent = await this.deliver();
-    return {
-      ...own,
-      accepted: own.accepted + sent.accepted,
-      duplicates: own.duplicates + sent.duplicates,
-    };
+    return summed<IntakeAnswer>([own, { ...sent, bad: 0 }]);
   }
 
   /** Push what is on its way. @returns what this client has pushed. */
@@ -40,24 +42,29 @@ export class SeedTransfers {
 
   async #deliver(): Promise<PushAnswer> {
     const { partition } = this.#parts[0]!;
-    const total = { accepted: 0, duplicates: 0 };
-    const crawl = await partition.found();
-    let before = -1;
-    let isBlocked = false;
-    for (const transfer of await partition.transfers()) {
-      const isFirst = transfer.to !== before;
-      if (isFirst) isBlocked = false;
-      before = transfer.to;
-      if (isBlocked) continue;
-      const answer = await this.#parts[transfer.to]!.partition.receive(transfer, crawl, isFirst);
-      // Another node is pushing the ones before.
-      isBlocked = answer === null;
-      if (answer === null) continue;
-      total.accepted += answer.accepted;
-      total.duplicates += answer.duplicates;
-      await partition.forgetTransfer(transfer);
+    const { connection, options } = partition.crawl;
+    const key = internalKey(options.keys, 'transfers');
+    const [of] = await metaFields(partition, 'crawl');
+    const waiting = Object.entries(await connection.patiently((client) => client.hgetall(key)));
+    const kind = options.seedsFiltered ? 'seeds-filtered' : 'seeds';
+    const arrived: PushAnswer[] = [{ accepted: 0, duplicates: 0 }];
+    /** The partitions that this call has pushed to; false where another node is pushing the ones before. */
+    const isOpen = new Map<number, boolean>();
+    for (const { to, from, payload } of waiting.map(readTransfer).sort(byNumber)) {
+      if (of == null || isOpen.get(to) === false) continue;
+      const { crawl } = this.#parts[to]!.partition;
+      const answer = named(
+        await crawl.call('receive_transfer', {
+          ...{ kind, of, from, isFirst: !isOpen.has(to), ...crawl.forNewMeta() },
+          requests: columnsOf(JSON.parse(payload) as FrontierRequest[], crawl.dupefilter()),
+        }),
+      );
+      isOpen.set(to, text(answer.status) !== 'early');
+      if (isOpen.get(to) === false) continue;
+      arrived.push(readPushed(answer));
+      await connection.patiently((client) => client.hdel(key, `${to}:${from}`));
     }
-    return total;
+    return summed(arrived);
   }
 
   #split(converted: ConvertedSeed): ConvertedSeed & { readonly transfers?: readonly SeedTransfer[] } {
@@ -69,5 +76,19 @@ export class SeedTransfers {
     return { ...converted, requests: own, ...(transfers.length > 0 && { transfers }) };
   }
 }
+
+/** Requests of a seed on their way. `from`: the number of the first one, among all that were sent to that partition. */
+interface Transfer {
+  readonly to: number;
+  readonly from: number;
+  readonly payload: string;
+}
+
+function readTransfer([field, payload]: readonly [string, string]): Transfer {
+  const [to = 0, from = 0] = field.split(':').map(Number);
+  return { to, from, payload };
+}
+
+const byNumber = (a: Transfer, b: Transfer): number => a.to - b.to || a.from - b.from;
 
 const domainOf = ({ domain }: FrontierRequest): string => domain;

@@ -48,10 +48,12 @@ function readRecord(text: string): FeedRecord {
   };
 }
 
-/** What the store knows of a feed: its writer with the checkpoint, and its last sequence. */
+/** How far a feed is written, and how far its items go. */
 interface Heads {
-  readonly known: string | null;
-  readonly tail: string | null;
+  readonly sequence: number;
+  readonly last: number;
+  /** Whether the store has anything of the feed. */
+  readonly isKnown: boolean;
 }
 
 export class RedisFeeds implements Feeds {
@@ -90,9 +92,11 @@ export class RedisFeeds implements Feeds {
   }
 
   async read(feed: string, sequence: number, max: number): Promise<string[]> {
-    const heads = await this.#headsOf(feed);
-    refuseOtherPast(heads, sequence);
-    const count = Math.min(max, Number(heads.tail ?? 0) - sequence);
+    const heads = await this.heads(feed);
+    // A store that was restored from an older copy knows an older checkpoint than the one its writer goes on from, and one
+    // that was flushed knows none.
+    if (heads.isKnown && heads.sequence !== sequence) throw feedRolledBack();
+    const count = Math.min(max, heads.last - sequence);
     if (count <= 0) return [];
     const fields = Array.from({ length: count }, (_, i) => `${feed}:${sequence + 1 + i}`);
     const items = await this.#crawl.connection.patiently((client) =>
@@ -101,7 +105,7 @@ export class RedisFeeds implements Feeds {
     const hole = items.indexOf(null);
     if (hole < 0) return items as string[];
     // Between the two questions the store may have been restored from an older copy: then ask it again.
-    if ((await this.#headsOf(feed)).tail !== heads.tail) return this.read(feed, sequence, max);
+    if ((await this.heads(feed)).last !== heads.last) return this.read(feed, sequence, max);
     throw new CrawlnodeError(
       'outbox_damaged',
       `item ${sequence + 1 + hole} of feed ${feed} is gone from the outbox: somebody deleted it; reset the items to go on`,
@@ -109,15 +113,16 @@ export class RedisFeeds implements Feeds {
   }
 
   async waiting(feed: string): Promise<number> {
-    const { known, tail } = await this.#headsOf(feed);
-    return Number(tail ?? 0) - (known === null ? 0 : (readRecord(known).sequence ?? 0));
+    const { sequence, last } = await this.heads(feed);
+    return last - sequence;
   }
 
-  async #headsOf(feed: string): Promise<Heads> {
+  async heads(feed: string): Promise<Heads> {
     const [known = null, tail = null] = await this.#crawl.connection.patiently((client) =>
       client.hmget(internalKey(this.#crawl.options.keys, 'feeds'), feed, `${feed}:tail`),
     );
-    return { known, tail };
+    const { sequence = 0 } = readRecord(known ?? '{}');
+    return { sequence, last: Number(tail ?? 0), isKnown: known !== null || tail !== null };
   }
 
   async checkpoint(...[writer, checkpoint, after, written]: Parameters<Feeds['checkpoint']>): Promise<void> {
@@ -148,14 +153,4 @@ export class RedisFeeds implements Feeds {
 function digestOf(items: readonly string[] = []): string | undefined {
   if (items.length === 0 || items.some((item) => item.includes('\ufffd'))) return undefined;
   return createHash('sha1').update(items.join('\n')).digest('hex');
-}
-
-/**
- * A store that was restored from an older copy knows an older checkpoint than the one its writer goes on from, and one
- * that was flushed knows none.
- */
-function refuseOtherPast({ known, tail }: Heads, sequence: number): void {
-  const last = known === null ? 0 : (readRecord(known).sequence ?? 0);
-  const isKnown = known !== null || tail !== null;
-  if (isKnown && last !== sequence) throw feedRolledBack();
 }

@@ -46,21 +46,20 @@ import { RedisConnection } from './connection/connection.js';
 import { OtherServer } from './connection/errors.js';
 import { EvictionWatch } from './connection/eviction-watch.js';
 import type { Arguments } from './connection/lua-message.js';
-import { hex, int, list, named, type Reply, text } from './connection/reply.js';
+import { hex, int, list, type NamedReply, named, type Reply, text } from './connection/reply.js';
 import { readCookieNews } from './cookies/cookie-reply.js';
 import type { CrawlAccess, NewMeta } from './crawl-access.js';
 import { refuseOtherFormat, refuseUnsafeStore } from './doctor/preflight.js';
 import { newEpoch, startField } from './join.js';
 import { LeaseCalls } from './leases/lease-calls.js';
 import { leaseCallOf, readLeases } from './leases/lease-reply.js';
-import { readPushed } from './leases/settle-message.js';
-import { readPartState } from './partitions/part-state.js';
-import { partitionText } from './partitions/partition-text.js';
-import { type PartLeases, RedisPartition } from './partitions/redis-partition.js';
+import { type Judged, readJudged, readPushed, settleMessage } from './leases/settle-message.js';
+import { type PartLeases, readPartState } from './partitions/part-state.js';
+import type { PartitionAccess, StartShare } from './partitions/partition-access.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
 import { RedisFailed } from './redis-failed.js';
 import { RedisFeeds } from './redis-feeds.js';
-import { RedisNode } from './redis-node.js';
+import { type JoinAs, type LeaveHow, RedisNode } from './redis-node.js';
 import { RedisRobots } from './redis-robots.js';
 import { RedisSeeds } from './redis-seeds.js';
 import { columnsOf, domainName, markOf } from './request-columns.js';
@@ -74,8 +73,8 @@ export class RedisFrontier implements Frontier {
   readonly failed: RedisFailed;
   readonly feeds: RedisFeeds;
   readonly backups: Backups;
-  /** The verbs of a partition; unused in a crawl of one. */
-  readonly partition: RedisPartition;
+  /** For `frontier/partitions/`; unused in a crawl of one. */
+  readonly partition: PartitionAccess;
   readonly #connection: RedisConnection;
   readonly #isShared: boolean;
   readonly #options: OpenOptions;
@@ -111,7 +110,7 @@ export class RedisFrontier implements Frontier {
     this.#calls = new Calls(connection, options.keys, options.shape.dupefilter);
     const call: Call = (verb, args) => this.#run(verb, args);
     this.#eviction = options.allowEviction ? null : EvictionWatch.of(connection);
-    this.#node = new RedisNode(connection, options.keys.requests, this.#calls, call);
+    this.#node = new RedisNode(connection, options, this.#calls, call);
     this.#leaseCalls = new LeaseCalls(this.#calls, () => this.#node.options?.feeds ?? []);
     this.#crawl = {
       ...{ connection, options, call },
@@ -125,18 +124,20 @@ export class RedisFrontier implements Frontier {
       return redisBackups(this.#crawl, this.failed);
     });
     this.#seeds = new RedisSeeds(this.#crawl);
-    this.partition = new RedisPartition(this.#crawl, this.#node, this.#leaseCalls, this.#calls);
+    this.partition = { crawl: this.#crawl, node: this.#node, calls: this.#calls };
     this.#robots = new RedisRobots(call, () => this.#node.crawl);
   }
 
-  async join(node: NodeInfo, options: JoinOptions): Promise<Joined> {
-    const joined = await this.#node.join(node, options);
+  /** @param as of a partition. */
+  async join(node: NodeInfo, options: JoinOptions, as?: JoinAs): Promise<Joined> {
+    const joined = await this.#node.join(node, options, as);
     if (joined.justClosed === null) await sweep(this.#crawl.call);
     return joined;
   }
 
-  async leave(reason: string, heardWithinMs?: number): Promise<Left> {
-    const left = await this.#node.leave(reason, heardWithinMs);
+  /** @param how of a partition. */
+  async leave(reason: string, heardWithinMs?: number, how?: LeaveHow): Promise<Left> {
+    const left = await this.#node.leave(reason, heardWithinMs, how);
     if (left.cleared) await sweep(this.#crawl.call);
     return left;
   }
@@ -176,16 +177,22 @@ export class RedisFrontier implements Frontier {
     }
   }
 
-  async push(
+  async push(requests: readonly FrontierRequest[], kind: PushKind, part?: StartPart): Promise<PushAnswer> {
+    return readPushed(await this.#push(requests, kind, part));
+  }
+
+  /** As `push`, of a partition. */
+  async pushPart(requests: readonly FrontierRequest[], kind: PushKind, share?: StartShare): Promise<Judged> {
+    return readJudged(await this.#push(requests, kind, share));
+  }
+
+  async #push(
     requests: readonly FrontierRequest[],
     kind: PushKind,
-    { from, total, key = '' }: StartPart = { from: 0, total: requests.length },
-  ): Promise<PushAnswer> {
-    const answer = await this.#run('push', {
-      ...{ kind, from, total: total ?? undefined, start: startField(key), ...this.#forNewMeta() },
-      requests: columnsOf(requests, this.#calls.dupefilter),
-    });
-    return readPushed(named(answer));
+    { key = '', total, ...place }: StartPart | StartShare = { from: 0, total: requests.length },
+  ): Promise<NamedReply> {
+    const args = { kind, ...place, total: total ?? undefined, start: startField(key), ...this.#forNewMeta() };
+    return named(await this.#run('push', { ...args, requests: columnsOf(requests, this.#calls.dupefilter) }));
   }
 
   async claimStart(): Promise<StartClaim> {
@@ -228,8 +235,12 @@ export class RedisFrontier implements Frontier {
     }
   }
 
-  settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer> {
-    return this.partition.settle(lease, outcome, effects);
+  /** @param jarsAt of a partition: version of the cookies that the requests depend on. */
+  async settle(lease: Lease, outcome: Outcome, effects: Effects, jarsAt?: number): Promise<SettleAnswer> {
+    const { feeds = [], maxCookieJars } = this.#node.options ?? {};
+    const { caller: node, dupefilter } = this.#calls;
+    const sender = { hasFeeds: feeds.length > 0, maxCookieJars, node, dupefilter, jarsAt };
+    return this.#leaseCalls.settle(settleMessage(lease, outcome, effects, sender));
   }
 
   async cookies(since: number, readAnewAt?: number): Promise<CookieNews | null> {
@@ -310,7 +321,7 @@ export class RedisFrontier implements Frontier {
 
   async inspect(request: FrontierRequest): Promise<Inspection> {
     const { inspectRequest } = await import('./read/inspect.js');
-    return inspectRequest(this.#connection, this.#options.keys, this.#calls.dupefilter, request);
+    return inspectRequest(this.#crawl, request);
   }
 
   async forget(fingerprint: string): Promise<boolean> {
@@ -351,7 +362,7 @@ export class RedisFrontier implements Frontier {
   #forNewMeta(): NewMeta {
     const { queueClass } = this.#node.options?.shape ?? this.#options.shape;
     const epoch = this.#node.isJoined ? undefined : newEpoch();
-    return { queueClass, epoch, partition: partitionText(this.#options.partition) };
+    return { queueClass, epoch, partition: this.#options.partition };
   }
 
   /** Settles that wait go first. */

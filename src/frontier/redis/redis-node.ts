@@ -1,6 +1,7 @@
 /** The verbs of a node: it joins as an incarnation, reconciles its leases, and leaves. */
 import { IncarnationDeadError } from '../../errors.js';
 import type { Joined, JoinOptions, Lease, Left, NodeInfo } from '../frontier.js';
+import type { OpenOptions } from '../open-options.js';
 import type { Call, Calls } from './connection/calls.js';
 import type { RedisConnection } from './connection/connection.js';
 import { DataHistory } from './connection/data-history.js';
@@ -13,8 +14,6 @@ import { leaseCallOf } from './leases/lease-reply.js';
 /** How a node joins a partition. */
 export interface JoinAs {
   readonly incarnation: string;
-  /** `index/count` */
-  readonly partition: string;
   /** Crawl and run of partition 0, which the others follow. */
   readonly follows?: { readonly crawl: string; readonly run: string };
 }
@@ -26,6 +25,7 @@ export interface LeaveHow {
 
 export class RedisNode {
   readonly #connection: RedisConnection;
+  readonly #partition: string | undefined;
   readonly #calls: Calls;
   readonly #call: Call;
   readonly #history: DataHistory;
@@ -33,11 +33,12 @@ export class RedisNode {
   #options: JoinOptions | null = null;
   #crawl = '';
 
-  constructor(connection: RedisConnection, key: string, calls: Calls, call: Call) {
+  constructor(connection: RedisConnection, { keys, partition }: OpenOptions, calls: Calls, call: Call) {
     this.#connection = connection;
+    this.#partition = partition;
     this.#calls = calls;
     this.#call = call;
-    this.#history = new DataHistory(connection, key);
+    this.#history = new DataHistory(connection, keys.requests);
   }
 
   get isJoined(): boolean {
@@ -63,12 +64,9 @@ export class RedisNode {
     const incarnation = as?.incarnation ?? newIncarnation(node);
     this.#calls.become(incarnation);
     this.#calls.dupefilter = options.shape.dupefilter;
-    const { partition, follows } = as ?? {};
-    const reply = await this.#call('join', {
-      ...joinArguments(node, options, this.#crawl),
-      partition,
-      follows,
-    });
+    const partition = this.#partition;
+    const args = { ...joinArguments(node, options, this.#crawl), partition, follows: as?.follows };
+    const reply = await this.#call('join', args);
     const notices = this.#connection.isPasswordNeedless ? [needlessPasswordNotice] : [];
     const { joined, crawl } = readJoined(reply, incarnation, options, notices, partition);
     if (joined.justClosed !== null) {

@@ -4,14 +4,14 @@
  */
 import { createHash } from 'node:crypto';
 import { RefusedError } from '../../errors.js';
+import { sortedJson } from './tunable-text.js';
 
 /** `-a name=value`, by name. */
 export type RunArguments = Readonly<Record<string, string>>;
 
 /** The text by which engines store and compare arguments: JSON in the order of names; empty for none. */
 export function argumentsText(args: RunArguments): string {
-  const entries = Object.entries(args).sort(([a], [b]) => (a < b ? -1 : 1));
-  return entries.length === 0 ? '' : JSON.stringify(Object.fromEntries(entries));
+  return Object.keys(args).length === 0 ? '' : sortedJson(args);
 }
 
 /** Names the start of a job under these arguments: 16 hex digits; empty without arguments. */

@@ -1,7 +1,7 @@
 /** Messages about the shape of a crawl, its tunables and a flush, with the names of the settings; for both engines. */
 import { RefusedError } from '../../errors.js';
 import type { Dupefilter, Shape, Tunables } from '../frontier.js';
-import { tunableText } from './tunable-text.js';
+import { sortedJson } from './tunable-text.js';
 
 /** The refusal of a node (exit 3), with both values of each difference; null when the shapes are equal. */
 export function otherShape(theirs: Partial<Shape>, ours: Partial<Shape>): RefusedError | null {
@@ -48,7 +48,7 @@ export function dupefilterInWords({ class: name, ...parameters }: Dupefilter): s
 
 /** The text by which the engines store and compare a dupefilter. Equal dupefilters have equal texts. */
 export function dupefilterText(dupefilter: Dupefilter): string {
-  return JSON.stringify(Object.fromEntries(Object.entries(dupefilter).sort(([a], [b]) => (a < b ? -1 : 1))));
+  return sortedJson(dupefilter);
 }
 
 const settingOf: Readonly<Record<keyof Tunables, string>> = {
@@ -70,7 +70,7 @@ export function tunableNotice(name: keyof Tunables, before: unknown, after: unkn
 
 function shown(value: unknown): string {
   if (value === null || value === '' || value === undefined) return 'off';
-  return typeof value === 'object' ? tunableText(value as Tunables['slots']) : String(value);
+  return typeof value === 'object' ? sortedJson(value) : String(value);
 }
 
 /** The result of SCHEDULER_FLUSH_ON_START; null when it was not set or there was nothing to clear. */

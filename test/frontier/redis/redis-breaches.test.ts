@@ -1,8 +1,8 @@
 /** What a hand at redis-cli breaks in each structure of a crawl in Redis: `verify` names it, and `repair` mends it. */
 import { afterAll, describe, expect, it } from 'vitest';
-import { readEntry, readMember } from '../../../src/frontier/redis/read/records.js';
 import { reading } from '../../frontier-contract/repair.js';
 import { Crawl, commit, failed, request, take } from '../../frontier-contract/world.js';
+import { readEntry, readMember } from '../../helpers/redis/queue-entry.js';
 import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
 import { redisWorld } from '../../helpers/redis/redis-world.js';
 
@@ -15,16 +15,18 @@ const pages = [
   request('late', { delayMs: 3_600_000 }),
 ];
 
+const cookie = { jar: 'jar', domain: 'a.example', path: '/', name: 'n', text: 'h=1' };
+
 /**
  * A crawl that has a domain of each kind: a.example ready with five requests and one leased, full.example with two of
- * three leased, slow.example waiting; one request failed, and one delayed.
+ * three leased, slow.example waiting; one request failed, and one delayed. A jar has one cookie.
  */
 async function fill(crawl: Crawl): Promise<void> {
   const { frontier } = await crawl.node({ tunables: { concurrencyPerDomain: 2, nodeTimeoutMs: 60_000 } });
   await frontier.push(pages, 'links');
   await frontier.throttle('slow.example', { forMs: 3_600_000, source: 'retry-after' });
   const [one, , other] = await take(frontier, 3);
-  await commit(frontier, other!, failed());
+  await commit(frontier, other!, failed(), { cookies: [cookie] });
   expect([one, other].map((lease) => lease?.domain)).toEqual(['full.example', 'a.example']);
   await take(frontier, 1);
 }
@@ -247,6 +249,31 @@ const breaches: [what: string, breach: string | RegExp, hand: Hand][] = [
     'a counter that is higher',
     /^I4: 13 accepted, but .* = 12$/,
     (key) => admin.hincrby(key('meta'), 'accepted', 1),
+  ],
+  [
+    'cookies that are text',
+    'I4: cookies of a.example cannot be read (2 of 7 bytes can)',
+    (key) => admin.hset(key('cookies'), 'jar\0a.example', '["abc"]'),
+  ],
+  [
+    'cookies without a version',
+    'I4: the cookies of a.example have no version: nodes would never read them',
+    (key) => admin.del(key('cookie-versions')),
+  ],
+  [
+    'a jar with another count of cookies',
+    'I4: the cookie jar "jar" is said to have 7 cookies and has 1',
+    (key) => admin.hset(key('cookies'), 'jar', 7),
+  ],
+  [
+    'a jar that is not among the jars',
+    'I4: the cookie jar "jar" is said to have 1 cookies and has 1',
+    (key) => admin.del(key('jars')),
+  ],
+  [
+    'a robots.txt that is known for ever',
+    'the robots.txt of some origins is never deleted',
+    (key) => admin.hset(key('robots'), 'https://a.example', '{}'),
   ],
   [
     'a queue that is to expire',

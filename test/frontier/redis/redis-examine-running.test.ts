@@ -1,8 +1,8 @@
 /** `verify` examines a crawl in steps while its nodes go on: what moves meanwhile is no breach, and what is broken is one. */
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Frontier, FrontierRequest, Lease } from '../../../src/frontier/frontier.js';
-import { readMember } from '../../../src/frontier/redis/read/records.js';
 import { Crawl, done, effects, failed, released, request, retry } from '../../frontier-contract/world.js';
+import { readMember } from '../../helpers/redis/queue-entry.js';
 import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
 import { redisWorld } from '../../helpers/redis/redis-world.js';
 

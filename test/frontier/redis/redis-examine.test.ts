@@ -145,7 +145,7 @@ describe('examining a Redis', () => {
     ['Dragonfly df-v1.23.2', { redis_version: '7.4.0', dragonfly_version: 'df-v1.23.2' }, 'problem'],
   ])('%s, as its INFO names it, is told from those without functions', (spoken, info, level) => {
     const findings = findingsAbout('store');
-    examineVersion(new Map(Object.entries(info)), '', findings);
+    examineVersion(new Map(Object.entries(info)), findings);
     expect(findings.found).toMatchObject([
       { check: 'redis_version', level, message: expect.stringContaining(spoken) },
     ]);

@@ -19,7 +19,7 @@ export interface Accepted extends PushAnswer {
  * Accept a batch. A request is new when no live one has its id and the dupefilter has not seen it; a seed skips the
  * second test, and brings a failed request back (which was accepted before, so it is not counted again). New links
  * are dropped when the queue holds twice its limit: they are not recorded, so that they are new again when there is room.
- * Likewise beyond the limit of pages per domain.
+ * Likewise beyond the limit of pages per domain. A request that carries an item is never dropped.
  */
 export function accept(tx: Transaction, requests: readonly FrontierRequest[], kind: PushKind): Accepted {
   if (requests.length === 0) return { accepted: 0, duplicates: 0, allSeen: true };
@@ -36,10 +36,10 @@ export function accept(tx: Transaction, requests: readonly FrontierRequest[], ki
     const id = bytesOf(request.id);
     const isSeen = !unfiltered && tx.dupefilter.has(id);
     if (passesDupefilter && isSeen) continue;
-    const isBeyondRoom = accepted >= room && request.carriesItem !== true;
-    const isBeyondQuota = kind === 'links' && quota?.isUsedUp(request.domain);
-    if ((isBeyondRoom || isBeyondQuota) && liveRequest(tx, id) === undefined) {
-      if (isBeyondRoom) dropped += 1;
+    const isFull = accepted >= room;
+    const isTrap = kind === 'links' && quota?.isUsedUp(request.domain) === true;
+    if ((isFull || isTrap) && request.carriesItem !== true && liveRequest(tx, id) === undefined) {
+      if (isFull) dropped += 1;
       else trapped += 1;
       allSeen = false;
       continue;

@@ -1,47 +1,25 @@
 /** The snapshot of a crawl from those of its partitions: sums, and of a run what partition 0 says. */
 import type { NodeSnapshot, OutboxSnapshot, Snapshot } from '../../frontier.js';
 import { mergeStats } from '../pages/custom-stats.js';
+import { summed } from './summed.js';
 
 /** @param parts one for each partition, in order. */
 export function mergeSnapshots(parts: readonly Snapshot[]): Snapshot {
   const [first] = parts as readonly [Snapshot];
-  const sum = (of: (part: Snapshot) => number): number => parts.reduce((total, part) => total + of(part), 0);
-  const live = mergeNodes(parts.map(({ nodes }) => nodes));
+  const { pages, items, failed } = summed(parts.flatMap(({ run }) => run ?? []));
   return {
     ...first,
-    startUrls: sum((part) => part.startUrls),
-    badSeeds: sum((part) => part.badSeeds),
-    pending: sum((part) => part.pending),
-    delayed: sum((part) => part.delayed),
-    leased: sum((part) => part.leased),
-    suspects: sum((part) => part.suspects),
-    accepted: sum((part) => part.accepted),
-    done: sum((part) => part.done),
-    failed: sum((part) => part.failed),
-    removed: sum((part) => part.removed),
-    lost: sum((part) => part.lost),
-    seen: sum((part) => part.seen),
-    items: sum((part) => part.items),
-    domains: sum((part) => part.domains),
-    bytes: {
-      frontier: sum(({ bytes }) => bytes.frontier),
-      dupefilter: sum(({ bytes }) => bytes.dupefilter),
-      startUrls: sum(({ bytes }) => bytes.startUrls),
-      items: sum(({ bytes }) => bytes.items),
-      stats: sum(({ bytes }) => bytes.stats),
-    },
-    nodes: live,
+    ...summed(parts),
+    bytes: summed(parts.map(({ bytes }) => bytes)),
+    nodes: mergeNodes(parts.map(({ nodes }) => nodes)),
     shape: parts.find(({ shape }) => shape !== null)?.shape ?? null,
     silent: mergeNodes(parts.map(({ silent }) => silent)),
-    counters: sumCounters(parts),
+    counters: Object.fromEntries(
+      Object.entries(summed(parts.map(({ counters }) => counters))).sort(([a], [b]) => (a < b ? -1 : 1)),
+    ),
     custom: mergeStats(parts.map(({ custom }) => custom)),
     outbox: mergeOutboxes(parts.map(({ outbox }) => outbox)),
-    run: first.run && {
-      ...first.run,
-      pages: sum(({ run }) => run?.pages ?? 0),
-      items: sum(({ run }) => run?.items ?? 0),
-      failed: sum(({ run }) => run?.failed ?? 0),
-    },
+    run: first.run && { ...first.run, pages, items, failed },
     beganAtMs: earliest(parts.map(({ beganAtMs }) => beganAtMs)),
     seenSinceMs: earliest(parts.map(({ seenSinceMs }) => seenSinceMs)),
     queueLimit: first.queueLimit === null ? null : first.queueLimit * parts.length,
@@ -54,14 +32,6 @@ export function mergeSnapshots(parts: readonly Snapshot[]): Snapshot {
 function earliest(instants: readonly (number | null)[]): number | null {
   const known = instants.filter((atMs) => atMs !== null);
   return known.length === 0 ? null : Math.min(...known);
-}
-
-function sumCounters(parts: readonly Snapshot[]): Record<string, number> {
-  const sums = new Map<string, number>();
-  for (const [name, amount] of parts.flatMap(({ counters }) => Object.entries(counters))) {
-    sums.set(name, (sums.get(name) ?? 0) + amount);
-  }
-  return Object.fromEntries([...sums].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 const processOf = ({ id, host, pid }: NodeSnapshot): string => `${id}\0${host}\0${pid}`;

@@ -3,26 +3,21 @@ import { RefusedError } from '../../../errors.js';
 import type { FrontierKeys } from '../../open-options.js';
 import type { RedisConnection } from '../../redis/connection/connection.js';
 import { internalKey } from '../../redis/keys.js';
-
-/** A partition where the settings have it. */
-export interface PlacedPartition {
-  readonly connection: RedisConnection;
-  /** The server, for messages. */
-  readonly place: string;
-  readonly keys: FrontierKeys;
-}
+import { serverOf } from '../../redis/partitions/partition-access.js';
+import type { RedisFrontier } from '../../redis/redis-frontier.js';
 
 /** @throws RefusedError where a partition has no record on its own server, but one on another server of the crawl. */
-export async function refuseMisplaced(partitions: readonly PlacedPartition[]): Promise<void> {
-  const servers = new Map(partitions.map(({ connection, place }) => [connection, place]));
+export async function refuseMisplaced(parts: readonly RedisFrontier[]): Promise<void> {
+  const servers = new Map(parts.map(({ partition }) => [partition.crawl.connection, serverOf(partition)]));
   if (servers.size === 1) return;
   await Promise.all(
-    partitions.map(async ({ connection, place, keys }, index) => {
-      if (await hasRecord(connection, keys, index)) return;
+    parts.map(async ({ partition }, index) => {
+      const { connection, options } = partition.crawl;
+      if (await hasRecord(connection, options.keys, index)) return;
       for (const [server, there] of servers) {
-        if (server === connection || !(await hasRecord(server, keys, index))) continue;
+        if (server === connection || !(await hasRecord(server, options.keys, index))) continue;
         throw new RefusedError(
-          `partition ${index} of ${partitions.length} is on ${there}, and the settings have it on ${place}: name the servers of REDIS_PARTITION_URLS in the order in which the crawl was begun, or reset the crawl in that order first`,
+          `partition ${index} of ${parts.length} is on ${there}, and the settings have it on ${servers.get(connection)}: name the servers of REDIS_PARTITION_URLS in the order in which the crawl was begun, or reset the crawl in that order first`,
           { code: 'shape' },
         );
       }

@@ -6,66 +6,60 @@
  */
 import { budgetOf, closingReasons } from '../../budgets.js';
 import type { CrawlState } from '../../frontier.js';
-import type { PartLeases } from '../../redis/partitions/redis-partition.js';
-import type { RedisFrontier } from '../../redis/redis-frontier.js';
+import type { PartLeases } from '../../redis/partitions/part-state.js';
+import { summed } from '../answers/summed.js';
 import type { PartitionedLeases } from '../pages/partitioned-leases.js';
 
-export class Completion {
-  readonly #parts: readonly RedisFrontier[];
-  readonly #leases: PartitionedLeases;
+/** The state of the crawl as a node is to hear it. Closes the run where a budget is used up. */
+export async function judgeState(
+  leases: PartitionedLeases,
+  crawl: CrawlState,
+  hasLeases: boolean,
+  holding: number,
+): Promise<CrawlState> {
+  const closing = await close(leases, crawl.closing, holding);
+  if (closing !== null) return { ...leases.crawl(), closing, finished: false };
+  if (!crawl.finished) return crawl;
+  return { ...crawl, finished: !hasLeases && (await isComplete(leases, holding)) };
+}
 
-  constructor(parts: readonly RedisFrontier[], leases: PartitionedLeases) {
-    this.#parts = parts;
-    this.#leases = leases;
-  }
+export async function isComplete(leases: PartitionedLeases, holding = 0): Promise<boolean> {
+  const first = await leases.look(holding);
+  if (!first.every(({ crawl }) => crawl.finished)) return false;
+  const second = await leases.look(holding);
+  return second.every(({ crawl, part }, index) => crawl.finished && part.mark === first[index]?.part.mark);
+}
 
-  /** The state of the crawl as a node is to hear it. Closes the run where a budget is used up. */
-  async judge(crawl: CrawlState, hasLeases: boolean, holding: number): Promise<CrawlState> {
-    const closing = await this.#close(crawl.closing, holding);
-    if (closing !== null) return { ...this.#leases.crawl(), closing, finished: false };
-    if (!crawl.finished) return crawl;
-    return { ...crawl, finished: !hasLeases && (await this.isComplete(holding)) };
+/** @param reason with which a partition is closing already. @returns why the run closes; null if it goes on. */
+async function close(
+  leases: PartitionedLeases,
+  reason: string | null,
+  holding: number,
+): Promise<string | null> {
+  if (reason !== null) {
+    const budget = budgetOf(reason);
+    if (!leases.isClosingEverywhere)
+      await leases.closeRun(reason, budget === null ? 0 : leases.budgets[budget]);
+    return reason;
   }
+  const budget = spentBudget(leases);
+  if (budget === null) return null;
+  // A released lease is no page. When nothing is leased anywhere, no page comes back.
+  if (budget === 'maxPages' && !isFinal(await leases.look(holding), leases.budgets.maxPages)) return null;
+  await leases.closeRun(closingReasons[budget], leases.budgets[budget]);
+  return closingReasons[budget];
+}
 
-  async isComplete(holding = 0): Promise<boolean> {
-    const first = await this.#leases.look(holding);
-    if (!first.every(({ crawl }) => crawl.finished)) return false;
-    const second = await this.#leases.look(holding);
-    return second.every(({ crawl, part }, index) => crawl.finished && part.mark === first[index]?.part.mark);
-  }
+/** What a run uses of its budgets, in the order of the checks. */
+const used = { maxPages: 'runPages', maxItems: 'runItems', maxErrors: 'runErrors' } as const;
 
-  /** @param reason with which a partition is closing already. @returns why the run closes; null if it goes on. */
-  async #close(reason: string | null, holding: number): Promise<string | null> {
-    if (reason !== null) {
-      const budget = budgetOf(reason);
-      if (!this.#leases.isClosingEverywhere)
-        await this.#closeAll(reason, budget === null ? 0 : this.#leases.budgets[budget]);
-      return reason;
-    }
-    const budget = this.#spent();
-    if (budget === null) return null;
-    // A released lease is no page. When nothing is leased anywhere, no page comes back.
-    if (budget === 'maxPages' && !this.#isFinal(await this.#leases.look(holding))) return null;
-    await this.#closeAll(closingReasons[budget], this.#leases.budgets[budget]);
-    return closingReasons[budget];
-  }
+function spentBudget({ budgets, states }: PartitionedLeases): keyof typeof used | null {
+  const sums = summed(states.filter((state) => state !== null));
+  const names = Object.keys(used) as (keyof typeof used)[];
+  return names.find((name) => budgets[name] > 0 && sums[used[name]] >= budgets[name]) ?? null;
+}
 
-  async #closeAll(reason: string, limit: number): Promise<void> {
-    await Promise.all(this.#parts.map(({ partition }) => partition.closeRun(reason, limit)));
-  }
-
-  #spent(): 'maxPages' | 'maxItems' | 'maxErrors' | null {
-    const { maxPages, maxItems, maxErrors } = this.#leases.budgets;
-    const states = this.#leases.states.filter((state) => state !== null);
-    const sum = (of: (state: (typeof states)[number]) => number) =>
-      states.reduce((total, state) => total + of(state), 0);
-    if (maxPages > 0 && sum(({ runPages }) => runPages) >= maxPages) return 'maxPages';
-    if (maxItems > 0 && sum(({ runItems }) => runItems) >= maxItems) return 'maxItems';
-    return maxErrors > 0 && sum(({ runErrors }) => runErrors) >= maxErrors ? 'maxErrors' : null;
-  }
-
-  #isFinal(states: readonly PartLeases[]): boolean {
-    const pages = states.reduce((sum, { part }) => sum + part.runPages, 0);
-    return pages >= this.#leases.budgets.maxPages && states.every(({ part }) => part.leased === 0);
-  }
+function isFinal(answers: readonly PartLeases[], maxPages: number): boolean {
+  const { runPages, leased } = summed(answers.map(({ part }) => part));
+  return runPages >= maxPages && leased === 0;
 }

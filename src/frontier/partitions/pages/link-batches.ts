@@ -4,31 +4,38 @@
  */
 import type { FrontierRequest } from '../../frontier.js';
 import { inChunks, requestWeight, type Weight } from '../../in-chunks.js';
-import type { PageLinks, PartPush, RedisPartition } from '../../redis/partitions/redis-partition.js';
+import { int, list, named, text } from '../../redis/connection/reply.js';
+import { type Judged, readJudged } from '../../redis/leases/settle-message.js';
+import type { PartitionAccess } from '../../redis/partitions/partition-access.js';
+import { columnsOf } from '../../redis/request-columns.js';
 import type { Accepted } from './accepted-from-others.js';
 
 /** Links of one call. It blocks its server for about 10 ms. */
 const MAX_LINKS = 1_000;
 
-interface WaitingLinks extends PageLinks {
-  readonly resolve: (answer: PartPush) => void;
+/** The links that a page has in one partition. */
+interface WaitingLinks {
+  readonly requests: readonly FrontierRequest[];
+  /** Version of the cookies that they depend on. */
+  readonly jarsAt: number | undefined;
+  readonly resolve: (answer: Judged) => void;
   readonly reject: (error: unknown) => void;
 }
 
 export class LinkBatches {
-  readonly #partition: RedisPartition;
+  readonly #partition: PartitionAccess;
   readonly #onAccepted: (accepted: Accepted) => void;
   #waiting: WaitingLinks[] = [];
   #isSending = false;
 
   /** @param onAccepted hears what the partition has accepted so far. */
-  constructor(partition: RedisPartition, onAccepted: (accepted: Accepted) => void) {
+  constructor(partition: PartitionAccess, onAccepted: (accepted: Accepted) => void) {
     this.#partition = partition;
     this.#onAccepted = onAccepted;
   }
 
   /** Push the links of one page, at most as many as a settle may have. @param jarsAt version of the cookies that they depend on. */
-  push(requests: readonly FrontierRequest[], jarsAt?: number): Promise<PartPush> {
+  push(requests: readonly FrontierRequest[], jarsAt?: number): Promise<Judged> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.length === 0 && !this.#isSending) setImmediate(() => void this.#sendAll());
       this.#waiting.push({ requests, jarsAt, resolve, reject });
@@ -42,12 +49,22 @@ export class LinkBatches {
     this.#isSending = false;
   }
 
-  /** @param batch each of its pages hears of its own links, or of the error of the call. */
+  /**
+   * Settles that wait are not sent before: they are of other pages.
+   * @param batch each of its pages hears of its own links, or of the error of the call.
+   */
   async #send(batch: readonly WaitingLinks[]): Promise<void> {
     try {
-      const { answers, ...accepted } = await this.#partition.pushLinks(batch);
-      this.#onAccepted(accepted);
-      for (const [n, { resolve }] of batch.entries()) resolve(answers[n]!);
+      const { calls } = this.#partition;
+      const versions = batch.map(({ jarsAt }) => jarsAt).filter((version) => version !== undefined);
+      const [epoch = null, crawlId, fromOthers, ...answers] = list(
+        await calls.run('push_links', {
+          pages: batch.map(({ requests }) => columnsOf(requests, calls.dupefilter)),
+          jarsAt: versions.length === 0 ? undefined : Math.max(...versions),
+        }),
+      );
+      this.#onAccepted({ crawlId: text(crawlId), fromOthers: int(fromOthers) });
+      for (const [n, { resolve }] of batch.entries()) resolve(readJudged({ ...named(answers[n]), epoch }));
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
@@ -60,7 +77,7 @@ export class LinkBatches {
   }
 }
 
-function weightOf({ requests }: PageLinks): Weight {
+function weightOf({ requests }: WaitingLinks): Weight {
   const bytes = requests.reduce((sum, request) => sum + requestWeight(request).bytes, 0);
   return { count: requests.length, bytes };
 }

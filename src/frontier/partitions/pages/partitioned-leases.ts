@@ -12,12 +12,13 @@ import {
   type LeaseAnswer,
   MAX_WAIT_MS,
 } from '../../frontier.js';
-import type { PartState } from '../../redis/partitions/part-state.js';
-import type { PartLeases } from '../../redis/partitions/redis-partition.js';
+import { int } from '../../redis/connection/reply.js';
+import type { PartLeases, PartState } from '../../redis/partitions/part-state.js';
 import type { RedisFrontier } from '../../redis/redis-frontier.js';
+import { summed } from '../answers/summed.js';
 import { type Accepted, AcceptedFromOthers } from './accepted-from-others.js';
 import { withPartition } from './lease-token.js';
-import type { PageGrants } from './page-grants.js';
+import { requestPages } from './page-grants.js';
 import type { PartitionEpochs } from './partition-epochs.js';
 
 /** A partition that had too few requests is asked again after so many ms for each partition: nodes ask 40 times a second. */
@@ -25,7 +26,6 @@ const ASK_AGAIN_MS = 25;
 
 export class PartitionedLeases {
   readonly #parts: readonly RedisFrontier[];
-  readonly #grants: PageGrants;
   readonly #epochs: PartitionEpochs;
   readonly #accepted = new AcceptedFromOthers();
   readonly #last: (PartLeases | null)[];
@@ -34,9 +34,8 @@ export class PartitionedLeases {
   #turn = 0;
   #run = '';
 
-  constructor(parts: readonly RedisFrontier[], grants: PageGrants, epochs: PartitionEpochs) {
+  constructor(parts: readonly RedisFrontier[], epochs: PartitionEpochs) {
     this.#parts = parts;
-    this.#grants = grants;
     this.#epochs = epochs;
     this.#last = parts.map(() => null);
     this.#askAt = parts.map(() => 0);
@@ -44,7 +43,6 @@ export class PartitionedLeases {
 
   /** A run begins, or this node joins it anew. */
   begin(run: string): void {
-    if (run !== this.#run) this.#grants.reset();
     this.#run = run;
     this.#last.fill(null);
     this.#askAt.fill(0);
@@ -64,10 +62,7 @@ export class PartitionedLeases {
     return this.#last[0]?.part.budgets ?? noBudgets;
   }
 
-  stateOf(partition: number): PartState | null {
-    return this.#last[partition]?.part ?? null;
-  }
-
+  /** As last heard from each partition. */
   get states(): (PartState | null)[] {
     return this.#last.map((answer) => answer?.part ?? null);
   }
@@ -105,6 +100,12 @@ export class PartitionedLeases {
     return this.#last.every((answer) => answer?.crawl.closing != null);
   }
 
+  /** Close the run in all partitions. @param limit of the budget that is used up; 0 for none. */
+  async closeRun(reason: string, limit: number): Promise<void> {
+    const change = { closing: reason, limit };
+    await Promise.all(this.#parts.map(({ partition }) => partition.crawl.call('control', change)));
+  }
+
   /** Ask all partitions for their state. */
   async look(holding: number): Promise<PartLeases[]> {
     return Promise.all(this.#parts.map((_, partition) => this.#lease(partition, 0, holding)));
@@ -113,18 +114,14 @@ export class PartitionedLeases {
   /** The state of the crawl, as last heard from each partition; not whether it is finished. */
   crawl(): CrawlState {
     const states = this.#last.filter((answer) => answer !== null).map(({ crawl }) => crawl);
-    const sum = (of: (state: CrawlState) => number): number =>
-      states.reduce((total, state) => total + of(state), 0);
     return {
+      ...summed(states),
       control: strictest(states.map(({ control }) => control)),
       finished: states.length === this.#parts.length && states.every(({ finished }) => finished),
       idleDue: false,
-      acceptedInRun: sum(({ acceptedInRun }) => acceptedInRun),
       closing: states.find(({ closing }) => closing !== null)?.closing ?? null,
-      seedsWaiting: sum(({ seedsWaiting }) => seedsWaiting),
       idleMs: Math.min(...states.map(({ idleMs }) => idleMs)),
       full: states.some(({ full }) => full),
-      lost: sum(({ lost }) => lost),
     };
   }
 
@@ -149,7 +146,7 @@ export class PartitionedLeases {
       const { part, crawl } = answer;
       const isStarved = part.pagesLeft === 0 && part.waiting > 0 && answer.leases.length < wanted;
       if (!isStarved || crawl.closing !== null || crawl.control !== 'running') return answer;
-      if (!(await this.#grants.request(this.#run, partition, wanted))) return answer;
+      if (!(await requestPages(this.#parts, this.#run, partition, wanted))) return answer;
       const more = await this.#lease(partition, wanted - answer.leases.length, holding, cookies);
       return { ...more, leases: [...answer.leases, ...more.leases] };
     } catch (error) {
@@ -164,7 +161,8 @@ export class PartitionedLeases {
     let answer = await part.leasePart(wanted, holding, partition === 0 ? cookies : undefined);
     const before = this.#accepted.hear(partition, answer.part);
     if (before !== null) {
-      const lost = await part.partition.noteRollback(before);
+      const { crawlId: crawl, fromOthers } = before;
+      const lost = int(await part.partition.crawl.call('note_rollback', { crawl, fromOthers }));
       answer = { ...answer, crawl: { ...answer.crawl, lost } };
     }
     this.#last[partition] = answer;

@@ -17,8 +17,13 @@ import {
   type StatChange,
 } from '../../frontier.js';
 import { inChunks, requestWeight } from '../../in-chunks.js';
-import type { PartPush, StartShare } from '../../redis/partitions/redis-partition.js';
+import { int } from '../../redis/connection/reply.js';
+import { changeArguments } from '../../redis/cookies/cookie-reply.js';
+import { startField } from '../../redis/join.js';
+import type { Judged } from '../../redis/leases/settle-message.js';
+import { metaFields, type StartShare } from '../../redis/partitions/partition-access.js';
 import type { RedisFrontier } from '../../redis/redis-frontier.js';
+import { summed } from '../answers/summed.js';
 import { refuseLost } from '../checks/lost-partitions.js';
 import { byPartition, partitionOf } from '../partition-of.js';
 import { splitChanges } from './custom-stats.js';
@@ -31,19 +36,21 @@ import type { PartitionedLeases } from './partitioned-leases.js';
 const NO_EPOCH = '-';
 
 /** Answers to pushes, with their partitions. */
-type Pushed = readonly { readonly partition: number; readonly answer: PartPush }[];
+type Pushed = readonly { readonly partition: number; readonly answer: Judged }[];
 
 export class PartitionedPushes {
   readonly #parts: readonly RedisFrontier[];
   readonly #leases: PartitionedLeases;
+  readonly #epochs: PartitionEpochs;
   readonly #links: readonly LinkBatches[];
   /** What settles send to other partitions before they are issued in their own. */
   readonly #ahead = new Set<Promise<unknown>>();
   #isFounded = false;
 
-  constructor(parts: readonly RedisFrontier[], leases: PartitionedLeases) {
+  constructor(parts: readonly RedisFrontier[], leases: PartitionedLeases, epochs: PartitionEpochs) {
     this.#parts = parts;
     this.#leases = leases;
+    this.#epochs = epochs;
     this.#links = parts.map(
       ({ partition }, index) =>
         new LinkBatches(partition, (accepted) => leases.hearAccepted(index, accepted)),
@@ -63,29 +70,23 @@ export class PartitionedPushes {
   async push(requests: readonly FrontierRequest[], kind: PushKind, part?: StartPart): Promise<PushAnswer> {
     if (!this.#isFounded) {
       await refuseLost(this.#parts);
-      await Promise.all(this.#parts.map((each) => each.partition.found()));
+      // The first push makes the record of a partition. So all agree on their number and on the dupefilter.
+      await Promise.all(this.#parts.map((each) => each.push([], 'seeds')));
       this.#isFounded = true;
     }
     if (kind === 'start' || kind === 'start-filtered') return this.#pushStart(requests, kind, part);
     const shares = byPartition(requests, domainOf, this.#parts.length);
-    return summed(
-      await this.#pushEach(shares, (partition, share) => this.#parts[partition]!.partition.push(share, kind)),
-    );
+    return sumOf(await this.#pushEach(shares, (part, share) => this.#parts[part]!.pushPart(share, kind)));
   }
 
-  async settle(
-    lease: Lease,
-    outcome: Outcome,
-    effects: Effects,
-    epochs: PartitionEpochs,
-  ): Promise<SettleAnswer> {
+  async settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer> {
     const { partition, lease: own } = ofPartition(lease);
     const part = this.#parts[partition];
     if (part === undefined) return { committed: false };
     const { withheld } = effects;
     // Under another epoch the partition is asked only whether the lease is lost: it commits nothing.
-    const isOutdated = withheld !== undefined && withheld.epoch !== epochs.all;
-    const epoch = isOutdated ? NO_EPOCH : epochs.of(partition);
+    const isOutdated = withheld !== undefined && withheld.epoch !== this.#epochs.all;
+    const epoch = isOutdated ? NO_EPOCH : this.#epochs.of(partition);
     const known: Effects =
       withheld === undefined ? effects : { ...effects, withheld: { ...withheld, epoch } };
     const isOwn = ({ domain }: FrontierRequest) => partitionOf(domain, this.#parts.length) === partition;
@@ -99,12 +100,12 @@ export class PartitionedPushes {
       : await this.#settleAfterOthers(partition, own, outcome, known, isOwn);
     this.#leases.wake(partition);
     if (!answer.committed) return answer;
-    epochs.hear(partition, answer.epoch);
+    this.#epochs.hear(partition, answer.epoch);
     const isSeen = pushed.every(
-      ({ partition: at, answer: { epoch, allSeen } }) => allSeen && epoch === epochs.of(at),
+      ({ partition: at, answer: { epoch, allSeen } }) => allSeen && epoch === this.#epochs.of(at),
     );
-    const total = summed([{ answer }, ...pushed]);
-    return { committed: true, ...total, epoch: epochs.all, allSeen: answer.allSeen && isSeen };
+    const total = sumOf([{ answer }, ...pushed]);
+    return { committed: true, ...total, epoch: this.#epochs.all, allSeen: answer.allSeen && isSeen };
   }
 
   async #settleAfterOthers(
@@ -127,7 +128,7 @@ export class PartitionedPushes {
       requests: effects.requests.filter(isOwn),
       ...(counted.length > 0 && { custom: counted }),
     };
-    const answer = await this.#parts[partition]!.partition.settle(lease, outcome, own, jarsAt);
+    const answer = await this.#parts[partition]!.settle(lease, outcome, own, jarsAt);
     return [answer, pushed];
   }
 
@@ -138,7 +139,9 @@ export class PartitionedPushes {
   ): Promise<[Pushed, jarsAt: number | undefined]> {
     const [first] = this.#parts as [RedisFrontier];
     if (set.length > 0) await first.addStats(set);
-    const jarsAt = cookies.length > 0 ? await first.partition.mergeCookies(cookies) : undefined;
+    const { crawl, node } = first.partition;
+    const args = { cookies: cookies.map(changeArguments), maxJars: node.options?.maxCookieJars };
+    const jarsAt = cookies.length > 0 ? int(await crawl.call('merge_cookies', args)) : undefined;
     const shares = byPartition(links, domainOf, this.#parts.length);
     const pushed = await this.#pushEach(shares, (partition, share) =>
       this.#links[partition]!.push(share, jarsAt),
@@ -148,11 +151,11 @@ export class PartitionedPushes {
 
   async #pushEach(
     shares: readonly FrontierRequest[][],
-    push: (partition: number, chunk: readonly FrontierRequest[]) => Promise<PartPush>,
+    push: (partition: number, chunk: readonly FrontierRequest[]) => Promise<Judged>,
   ): Promise<Pushed> {
     const answers = await Promise.all(
       shares.map(async (share, partition) => {
-        const pushed: { partition: number; answer: PartPush }[] = [];
+        const pushed: { partition: number; answer: Judged }[] = [];
         for (const chunk of inChunks(share, requestWeight, PUSH_CHUNK)) {
           pushed.push({ partition, answer: await push(partition, chunk) });
           this.#leases.wake(partition);
@@ -169,10 +172,10 @@ export class PartitionedPushes {
     kind: 'start' | 'start-filtered',
     { from, total, key = '' }: StartPart = { from: 0, total: requests.length },
   ): Promise<PushAnswer> {
-    // Where all were pushed before, the other partitions do not know it.
-    if (await this.#parts[0]!.partition.isStartPushed(key)) {
-      return this.#parts[0]!.push(requests, kind, { from, total, key });
-    }
+    const [first] = this.#parts as [RedisFrontier];
+    const [known] = await metaFields(first.partition, startField(key));
+    // The other partitions do not know it.
+    if (known === 'pushed') return first.push(requests, kind, { from, total, key });
     const placed = requests.map((request, n) => ({ request, offset: n + 1 }));
     const shares = byPartition(placed, ({ request }) => request.domain, this.#parts.length);
     const send = async (partition: number): Promise<Pushed[number]> => {
@@ -182,7 +185,7 @@ export class PartitionedPushes {
         total: partition === 0 ? total : null,
         offsets: own.map(({ offset }) => offset),
       };
-      const answer = await this.#parts[partition]!.partition.push(
+      const answer = await this.#parts[partition]!.pushPart(
         own.map(({ request }) => request),
         kind,
         share,
@@ -192,28 +195,18 @@ export class PartitionedPushes {
     };
     const others = [...shares.keys()].filter((partition) => partition > 0 && shares[partition]!.length > 0);
     const pushed = [...(await Promise.all(others.map(send))), await send(0)];
-    const sum = summed(pushed);
+    const sum = sumOf(pushed);
     if (sum.waiting === undefined) return sum;
     const elsewhere = [...shares.keys()]
       .filter((partition) => !pushed.some((one) => one.partition === partition))
-      .reduce((waiting, partition) => waiting + (this.#leases.stateOf(partition)?.waiting ?? 0), 0);
+      .reduce((waiting, partition) => waiting + (this.#leases.states[partition]?.waiting ?? 0), 0);
     return { ...sum, waiting: sum.waiting + elsewhere };
   }
 }
 
-function summed(pushed: readonly { readonly answer: PushAnswer }[]): PushAnswer {
-  const sum = (of: (answer: PushAnswer) => number | undefined): number =>
-    pushed.reduce((total, { answer }) => total + (of(answer) ?? 0), 0);
-  const [dropped, trapped] = [sum((answer) => answer.dropped), sum((answer) => answer.trapped)];
-  return {
-    accepted: sum((answer) => answer.accepted),
-    duplicates: sum((answer) => answer.duplicates),
-    ...(dropped > 0 && { dropped }),
-    ...(trapped > 0 && { trapped }),
-    ...(pushed.some(({ answer }) => answer.waiting !== undefined) && {
-      waiting: sum((answer) => answer.waiting),
-    }),
-  };
+function sumOf(pushed: readonly { readonly answer: PushAnswer }[]): PushAnswer {
+  const none: PushAnswer = { accepted: 0, duplicates: 0 };
+  return summed([none, ...pushed.map(({ answer }) => answer)]);
 }
 
 const domainOf = ({ domain }: FrontierRequest): string => domain;

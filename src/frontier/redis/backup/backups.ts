@@ -20,7 +20,7 @@ export function redisBackups(crawl: CrawlAccess, failed: FailedList): Backups {
     async *read(parts) {
       await ask((client) => refuseOtherFormat(client, keys));
       yield* readParts(parts, {
-        queue: () => readCrawl(ask, keys),
+        queue: () => readCrawl(crawl, ask),
         cookies: async (since, anewAt) =>
           readCookieNews(await crawl.call('cookies', { known: since, anewAt })),
         failed: (cursor, max) => failed.list(cursor, max),

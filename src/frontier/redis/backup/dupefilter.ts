@@ -1,5 +1,5 @@
 /** Reads the fingerprints of a dupefilter for a backup, and encodes them for a restore. Layouts: `lua/dupefilters/`. */
-import { type BackupEntry, inEntries } from '../../backup/entry.js';
+import { type BackupEntry, type EntryOf, inEntries } from '../../backup/entry.js';
 import type { Dupefilter, RequestLife } from '../../frontier.js';
 import type { FrontierKeys } from '../../open-options.js';
 import type { Arguments, LuaValue } from '../connection/lua-message.js';
@@ -7,8 +7,6 @@ import { type Ask, pairs, walk } from '../connection/scan.js';
 import { dupefilterKey, dupefilterPiece } from '../keys.js';
 import { agreedDupefilter, states } from '../read/dupefilter.js';
 import { markOf } from '../request-columns.js';
-
-type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;
 
 /** Fingerprints of one reply. */
 const WINDOW = 2_000;
@@ -127,10 +125,10 @@ function packLife({ state, atMs, status, attempts }: RequestLife): Buffer {
 }
 
 /**
- * Encodes fingerprints for a dupefilter of this class, for `lua/backup/restore-seen.lua`. A SET may contain values that
+ * Encodes fingerprints for a dupefilter of this class, for `lua/backup/restore-entry.lua`. A SET may contain values that
  * are not fingerprints, as other programs can write to it. They are restored only into a SET.
  */
-export function seenArguments({ values, untilMs, lives }: Entry<'seen'>, into: Dupefilter): Arguments {
+export function seenArguments({ values, untilMs, lives }: EntryOf<'seen'>, into: Dupefilter): Arguments {
   if (into.class === 'RFPDupeFilter') return { marks: values };
   const rows = values
     .map((value, n) => ({ value, untilMs: untilMs?.[n], life: lives?.[n] }))
@@ -145,7 +143,7 @@ export function seenArguments({ values, untilMs, lives }: Entry<'seen'>, into: D
   return { marks };
 }
 
-/** Encodes the index of a BloomDupeFilter for `lua/backup/restore-bits.lua`. */
+/** Encodes the index of a BloomDupeFilter for `lua/backup/restore-entry.lua`. */
 export function indexArguments(index: readonly number[]): Arguments {
   return Object.fromEntries(indexFields.map((field, n) => [field, index[n] ?? 0]));
 }

@@ -4,6 +4,7 @@ import {
   type BackupEntry,
   type BackupRequest,
   type Backups,
+  type EntryOf,
   restoredCookie,
   seedOf,
   textBytes,
@@ -20,9 +21,6 @@ import { startField } from '../join.js';
 import { domainName } from '../request-columns.js';
 import { storedStat } from '../stored-stats.js';
 import { indexArguments, seenArguments } from './dupefilter.js';
-
-type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;
-type VerbCall = readonly [verb: string, args: Arguments];
 
 /** The verbs of a restore. */
 export function redisRestore({ options, call, forNewMeta }: CrawlAccess): Omit<Backups, 'read'> {
@@ -44,10 +42,10 @@ export function redisRestore({ options, call, forNewMeta }: CrawlAccess): Omit<B
       }
     },
     async apply(id, number, entry) {
-      const found = callFor(entry, options);
-      if (found === null) return;
-      const [verb, args] = found;
-      if (int(await call(verb, { restore: id, entry: number, ...args })) < 0) throw restoreGone();
+      // The bits of other classes of dupefilters need no index.
+      if (entry.kind === 'dupefilter' && entry.index === null) return;
+      const args = { restore: id, entry: number, kind: entry.kind, ...argumentsOf(entry, options) };
+      if (int(await call('restore_entry', args)) < 0) throw restoreGone();
     },
     async end(id) {
       if (int(await call('restore_end', { restore: id })) === 0) throw restoreGone();
@@ -55,55 +53,49 @@ export function redisRestore({ options, call, forNewMeta }: CrawlAccess): Omit<B
   };
 }
 
-/** The verb that applies an entry, and its arguments; null where there is nothing to do. */
-function callFor(entry: BackupEntry, options: OpenOptions): VerbCall | null {
+/** An entry as `lua/backup/restore-entry.lua` takes it. */
+function argumentsOf(entry: BackupEntry, options: OpenOptions): Arguments {
   switch (entry.kind) {
     case 'crawl':
-      return ['restore_crawl', crawlArguments(entry)];
+      return crawlArguments(entry);
     case 'requests':
-      return ['restore_requests', { requests: requestArguments(entry.values) }];
+      return { requests: requestArguments(entry.values) };
     case 'failed':
-      return ['restore_failed', { requests: failedArguments(entry.values) }];
+      return { requests: failedArguments(entry.values) };
     case 'cookies':
-      return [
-        'restore_cookies',
-        { changes: entry.values.map((cookie) => changeArguments(restoredCookie(cookie))) },
-      ];
+      return { changes: entry.values.map((cookie) => changeArguments(restoredCookie(cookie))) };
     case 'dupefilter':
-      return entry.index === null ? null : ['restore_bits', { index: indexArguments(entry.index) }];
+      return { index: indexArguments(entry.index ?? []) };
     case 'seen':
-      return ['restore_seen', seenArguments(entry, options.shape.dupefilter)];
+      return seenArguments(entry, options.shape.dupefilter);
     case 'bits':
-      return ['restore_bits', { pieces: entry.values.map(([n, bits]) => [n, Buffer.from(bits, 'base64')]) }];
+      return { pieces: entry.values.map(([n, bits]) => [n, Buffer.from(bits, 'base64')]) };
     case 'seeds':
-      return ['restore_values', seedArguments(entry, options)];
+      return seedArguments(entry, options);
     case 'items':
-      return ['restore_values', { kind: 'items', values: entry.values.map(textBytes) }];
+      return { values: entry.values.map(textBytes) };
     case 'outbox':
-      return ['restore_values', { kind: 'outbox', feed: entry.feed, values: entry.values.map(textBytes) }];
+      return { feed: entry.feed, values: entry.values.map(textBytes) };
     case 'feed':
-      return ['restore_values', feedArguments(entry)];
+      return feedArguments(entry);
     case 'stats':
-      return ['restore_values', statsArguments(entry)];
+      return statsArguments(entry);
   }
 }
 
-function crawlArguments(entry: Entry<'crawl'>): Arguments {
+function crawlArguments(entry: EntryOf<'crawl'>): Arguments {
   const { queueClass, shape, start, starts = {}, done, removed, lost = 0, beganAtMs, seenSinceMs } = entry;
   const byField = Object.entries(starts).map(([key, pushed]) => [startField(key), pushed]);
   return {
     ...{ queueClass, starts: Object.fromEntries([['start', start], ...byField]), done, removed, lost },
-    shape: shape === null ? undefined : JSON.stringify(shape),
-    began: beganAtMs ?? undefined,
-    seen_since: seenSinceMs ?? undefined,
+    ...{ shape: shape && JSON.stringify(shape), began: beganAtMs, seen_since: seenSinceMs },
   };
 }
 
 /** Counters add up; a stat of the user's own that is there stays. */
-function statsArguments({ values }: Entry<'stats'>): Arguments {
+function statsArguments({ values }: EntryOf<'stats'>): Arguments {
   const isCustom = ([name]: readonly [string, unknown]) => name.startsWith(STAT_PREFIX);
   return {
-    kind: 'stats',
     counters: Object.fromEntries(values.filter((each) => !isCustom(each))),
     custom: values.filter(isCustom).flatMap(([name, value]) => [name, storedStat(value)]),
   };
@@ -132,21 +124,20 @@ function failedArguments(requests: readonly FailedRequest[]): Arguments[] {
 
 /** Seeds go to the key of the same position, or to the last one, in the form of its type. */
 function seedArguments(
-  { key, bad, values }: Entry<'seeds'>,
+  { key, bad, values }: EntryOf<'seeds'>,
   { keys, startUrlsType }: OpenOptions,
 ): Arguments {
   const isScored = !bad && startUrlsType === 'zset';
   return {
-    kind: 'seeds',
     key: Math.min(key + 1, keys.startUrls.length),
     type: bad ? 'bad' : startUrlsType,
     values: values.map(seedOf).flatMap(({ value, score }) => (isScored ? [score, value] : [value])),
   };
 }
 
-function feedArguments({ feed, host, path, format, exporting, checkpoint }: Entry<'feed'>): Arguments {
+function feedArguments({ feed, host, path, format, exporting, checkpoint }: EntryOf<'feed'>): Arguments {
   // The restored feed has no writer. Without an owner its pid is not used.
   const writer = { host, path, format, pid: 0, seenMs: 0, ...(exporting ? { exporting } : {}) };
   const record = JSON.stringify({ ...writer, ...checkpoint });
-  return { kind: 'feed', feed, record, last: checkpoint?.sequence ?? 0 };
+  return { feed, record, last: checkpoint?.sequence ?? 0 };
 }

@@ -9,7 +9,9 @@ export const hex = (reply: Reply | undefined): string => (reply as Buffer).toStr
 export const list = (reply: Reply | undefined): readonly Reply[] => (reply ?? []) as readonly Reply[];
 
 /** A reply by name, as `verbs.named` of `lua/base/verbs.lua` makes it. */
-export function named(reply: Reply | undefined): Readonly<Record<string, Reply | undefined>> {
+export type NamedReply = Readonly<Record<string, Reply | undefined>>;
+
+export function named(reply: Reply | undefined): NamedReply {
   const values = list(reply);
   const found: Record<string, Reply | undefined> = {};
   for (let n = 0; n + 1 < values.length; n += 2) found[text(values[n])] = values[n + 1];

@@ -10,31 +10,34 @@ const STEP = 500;
 
 /** Pieces are read in steps. When the index changed meanwhile, no breach is reported. */
 export async function checkPieces(client: Client, keys: FrontierKeys): Promise<string[]> {
-  const index = await readIndex(client, keys);
-  if (index === null) return [];
-  const isBloom = await isBloomFilter(client, keys);
-  const found = await lookAtPieces(client, keys, index, isBloom);
-  return isSame(index, await readIndex(client, keys)) ? breachesOf(index, found, isBloom) : [];
+  const found = await lookAtPieces(client, keys);
+  const after = await readIndex(client, keys);
+  if (found === null || after?.generation !== found.generation || after.seen !== found.seen) return [];
+  const { isBloom, seen, entries, pieces, missing, expiring } = found;
+  const breaches = [
+    !isBloom &&
+      entries !== seen &&
+      `I4: the dupefilter says ${seen} fingerprints, but its buckets hold ${entries}`,
+    missing.length > 0 &&
+      `I4: ${missing.length} of ${pieces} chunks of the dupefilter are gone, and what they knew`,
+    expiring.length > 0 && `I8: ${expiring.length} of ${pieces} keys of the dupefilter have a time to live`,
+  ];
+  return breaches.filter((breach) => breach !== false);
 }
 
 /** Corrects the count and removes times to live. The fingerprints of a deleted piece are lost: their links are new again. */
 export async function repairPieces(client: Client, keys: FrontierKeys): Promise<void> {
-  const index = await readIndex(client, keys);
-  if (index === null) return;
-  const isBloom = await isBloomFilter(client, keys);
-  const { entries, missing, expiring } = await lookAtPieces(client, keys, index, isBloom);
-  await Promise.all(expiring.map((name) => client.persist(name)));
-  const [firstMissing] = missing;
-  if (!isBloom) await client.hset(dupefilterKey(keys, 'index'), 'seen', entries);
+  const found = await lookAtPieces(client, keys);
+  if (found === null) return;
+  const [firstMissing] = found.missing;
+  await Promise.all(found.expiring.map((name) => client.persist(name)));
+  if (!found.isBloom) await client.hset(dupefilterKey(keys, 'index'), 'seen', found.entries);
   else if (firstMissing !== undefined)
     await client.hset(dupefilterKey(keys, 'index'), 'allocated', firstMissing);
 }
 
-async function isBloomFilter(client: Client, keys: FrontierKeys): Promise<boolean> {
-  return (await agreedDupefilter(client, keys))?.class === 'BloomDupeFilter';
-}
-
-interface Found {
+interface Found extends PieceIndex {
+  readonly isBloom: boolean;
   /** Fingerprints in buckets, or bytes in chunks. */
   readonly entries: number;
   /** Numbers of the chunks that were allocated and are not there. */
@@ -42,12 +45,11 @@ interface Found {
   readonly expiring: readonly string[];
 }
 
-async function lookAtPieces(
-  client: Client,
-  keys: FrontierKeys,
-  index: PieceIndex,
-  isBloom: boolean,
-): Promise<Found> {
+/** Null for a dupefilter of one key, or none. */
+async function lookAtPieces(client: Client, keys: FrontierKeys): Promise<Found | null> {
+  const index = await readIndex(client, keys);
+  if (index === null) return null;
+  const isBloom = (await agreedDupefilter(client, keys))?.class === 'BloomDupeFilter';
   const [missing, expiring]: [number[], string[]] = [[], []];
   let entries = 0;
   for (let from = 0; from < index.pieces; from += STEP) {
@@ -64,25 +66,5 @@ async function lookAtPieces(
     }
     expiring.push(...names.filter((_, n) => (expiries[n] ?? -1) >= 0));
   }
-  return { entries, missing, expiring };
-}
-
-function isSame(before: PieceIndex, after: PieceIndex | null): boolean {
-  return after !== null && after.generation === before.generation && after.seen === before.seen;
-}
-
-function breachesOf({ seen, pieces }: PieceIndex, found: Found, isBloom: boolean): string[] {
-  const breaches: string[] = [];
-  if (!isBloom && found.entries !== seen) {
-    breaches.push(`I4: the dupefilter says ${seen} fingerprints, but its buckets hold ${found.entries}`);
-  }
-  if (found.missing.length > 0) {
-    breaches.push(
-      `I4: ${found.missing.length} of ${pieces} chunks of the dupefilter are gone, and what they knew`,
-    );
-  }
-  if (found.expiring.length > 0) {
-    breaches.push(`I8: ${found.expiring.length} of ${pieces} keys of the dupefilter have a time to live`);
-  }
-  return breaches;
+  return { ...index, isBloom, entries, missing, expiring };
 }

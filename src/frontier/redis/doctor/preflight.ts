@@ -9,9 +9,8 @@ import type { RedisConnection } from '../connection/connection.js';
 import { isMissingFunction } from '../connection/errors.js';
 import { text } from '../connection/reply.js';
 import { allKeys, internalKey } from '../keys.js';
-import { partitionText } from '../partitions/partition-text.js';
 import { agreedDupefilter } from '../read/dupefilter.js';
-import { evictionDanger } from './examine/server.js';
+import { evictionDanger, INTSET_ENTRIES } from './examine/server.js';
 
 /** @throws RefusedError where the frontier could be evicted, a key holds another type, or the format is another. */
 export async function refuseUnsafeStore(connection: RedisConnection, options: OpenOptions): Promise<void> {
@@ -45,9 +44,6 @@ const dupefilterTypes: Readonly<Record<Dupefilter['class'], string>> = {
   CompactDupeFilter: 'none',
 };
 
-/** A SET of whole numbers stays small in memory up to this many; a CompactDupeFilter fills its buckets nearly so far. */
-export const INTSET_ENTRIES = 512;
-
 /** When the test is not allowed or the memory is full, the default (512) is assumed. */
 async function refuseSmallIntsets(connection: RedisConnection, keys: FrontierKeys): Promise<void> {
   let encoding = '';
@@ -70,12 +66,11 @@ export async function refuseForeignKeys(connection: RedisConnection, options: Op
 }
 
 /** @throws RefusedError for a crawl with another number of partitions, also for one who only reads: he would see a part of it. */
-async function refuseOtherPartitions(client: Client, { keys, partition }: OpenOptions): Promise<void> {
+async function refuseOtherPartitions(client: Client, { keys, partition = '' }: OpenOptions): Promise<void> {
   const meta = internalKey(keys, 'meta');
   if ((await client.type(meta)) !== 'hash') return;
   const there = (await client.hget(meta, 'partition')) ?? '';
-  const here = partitionText(partition) ?? '';
-  if (there !== here) throw otherPartitions(there, here);
+  if (there !== partition) throw otherPartitions(there, partition);
 }
 
 /** @throws RefusedError for a crawl of another data format. */

@@ -2,13 +2,13 @@
  * A second look at requests that a walk found nowhere, or waiting twice. A request that moves between two steps is leased,
  * failed or done at one of them, or in a key that is walked later. What is in none of these at any step is in no queue.
  */
-import { inChunks, type Weight } from '../../in-chunks.js';
-import type { Call } from '../connection/calls.js';
+import { inChunks } from '../../in-chunks.js';
 import { repliesOf } from '../connection/client.js';
-import { list } from '../connection/reply.js';
+import { list, named } from '../connection/reply.js';
+import { pairs } from '../connection/scan.js';
+import { steps } from '../connection/steps.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { internalKey } from '../keys.js';
-import { type Step, steps } from './steps.js';
 
 /** Requests of one walk. Each step reads the states of all of them. */
 const GROUP = 500;
@@ -24,12 +24,15 @@ interface Place {
 /** @returns one sentence for each breach, of the first group that has any. */
 export async function lookAgain(crawl: CrawlAccess, suspected: readonly Buffer[]): Promise<string[]> {
   const unexplained: Buffer[] = [];
-  for (const group of inChunks(suspected, weigh, GROUP))
-    unexplained.push(...(await notElsewhere(crawl.call, group)));
+  // Most have moved on: they are leased, failed or done by now.
+  for (const ids of groupsOf(suspected)) {
+    const { waiting } = named(await crawl.call('examine', { ids }));
+    unexplained.push(...(list(waiting) as Buffer[]));
+  }
   let left = unexplained.length;
-  for (const group of inChunks(unexplained, weigh, GROUP)) {
-    const breaches = await confirm(crawl, group);
-    left -= group.length;
+  for (const ids of groupsOf(unexplained)) {
+    const breaches = await confirm(crawl, ids);
+    left -= ids.length;
     if (breaches.length === 0) continue;
     return left === 0
       ? breaches
@@ -38,25 +41,17 @@ export async function lookAgain(crawl: CrawlAccess, suspected: readonly Buffer[]
   return [];
 }
 
-const weigh = ({ length }: Buffer): Weight => ({ count: 1, bytes: length });
-
-/** Those that have a record and are neither leased nor failed, at one instant. */
-async function notElsewhere(call: Call, ids: Buffer[]): Promise<Buffer[]> {
-  const elsewhere = new Set<string>();
-  for await (const step of steps(call, 'find_waiting', { ids })) addElsewhere(step, elsewhere);
-  return ids.filter((id) => !elsewhere.has(keyOf(id)));
-}
+const groupsOf = (ids: readonly Buffer[]) =>
+  inChunks(ids, ({ length }) => ({ count: 1, bytes: length }), GROUP);
 
 async function confirm(crawl: CrawlAccess, ids: Buffer[]): Promise<string[]> {
-  const elsewhere = new Set<string>();
   const found = new Map(ids.map((id) => [keyOf(id), new Map<string, Place>()]));
+  let unmoved = new Set(found.keys());
   for (const place of walks) {
-    for await (const step of steps(crawl.call, 'find_waiting', { place, ids })) {
-      addElsewhere(step, elsewhere);
-      const flat = list(step.found) as Buffer[];
-      for (let n = 0; n < flat.length; n += 2) {
-        const entry = flat[n + 1]!;
-        found.get(keyOf(flat[n]!))?.set(`${place} ${keyOf(entry)}`, { place, entry });
+    for await (const step of steps(crawl.call, 'examine', { place, ids })) {
+      unmoved = new Set((list(step.waiting) as Buffer[]).map(keyOf).filter((key) => unmoved.has(key)));
+      for (const [id, entry] of pairs(list(step.found) as Buffer[])) {
+        found.get(keyOf(id))?.set(`${place} ${keyOf(entry)}`, { place, entry });
       }
     }
   }
@@ -64,7 +59,7 @@ async function confirm(crawl: CrawlAccess, ids: Buffer[]): Promise<string[]> {
   for (const id of ids) {
     const places = [...found.get(keyOf(id))!.values()];
     const name = id.toString('hex');
-    if (places.length === 0 && !elsewhere.has(keyOf(id))) {
+    if (places.length === 0 && unmoved.has(keyOf(id))) {
       breaches.push(`I1: the record of ${name} is in no queue: it would never be fetched`);
     }
     const states = places.length < 2 ? [] : await statesOf(crawl, places);
@@ -83,10 +78,6 @@ async function statesOf({ connection, options }: CrawlAccess, places: readonly P
     return repliesOf(transaction);
   });
   return places.filter((_, n) => scores[n] !== null).map(({ place }) => stateOf[place]);
-}
-
-function addElsewhere(step: Step, into: Set<string>): void {
-  for (const id of list(step.elsewhere)) into.add(keyOf(id as Buffer));
 }
 
 const keyOf = (bytes: Buffer): string => bytes.toString('latin1');

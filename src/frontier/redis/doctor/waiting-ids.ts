@@ -8,14 +8,14 @@ export class WaitingIds {
 
   /** The request has a record, and is neither leased nor failed. */
   expect(id: Buffer): void {
-    const shard = this.#shardOf(id);
+    const shard = this.#shards[id[0] ?? 0]!;
     const key = id.toString('latin1');
     if (!shard.has(key)) shard.set(key, false);
   }
 
   /** A walk has met it in the queue, or where else requests wait. @returns whether it had before */
   meet(id: Buffer): boolean {
-    const shard = this.#shardOf(id);
+    const shard = this.#shards[id[0] ?? 0]!;
     const key = id.toString('latin1');
     const wasMet = shard.get(key) === true;
     shard.set(key, true);
@@ -27,9 +27,5 @@ export class WaitingIds {
     for (const shard of this.#shards) {
       for (const [key, isMet] of shard) if (!isMet) yield Buffer.from(key, 'latin1');
     }
-  }
-
-  #shardOf(id: Buffer): Map<string, boolean> {
-    return this.#shards[id[0] ?? 0]!;
   }
 }

@@ -12,7 +12,7 @@ import type {
   ValidatorChange,
 } from '../../frontier.js';
 import type { Arguments, LuaValue } from '../connection/lua-message.js';
-import { int, named, type Reply, text } from '../connection/reply.js';
+import { int, type NamedReply, named, type Reply, text } from '../connection/reply.js';
 import { changeArguments } from '../cookies/cookie-reply.js';
 import { columnsOf } from '../request-columns.js';
 import { statArguments } from '../stored-stats.js';
@@ -40,13 +40,15 @@ export interface Sender {
   /** The name of the node, for the failed list. */
   readonly node: string;
   readonly dupefilter: Dupefilter;
+  /** Of a partition: version of the cookies that the requests depend on. */
+  readonly jarsAt: number | undefined;
 }
 
 export function settleMessage(
   lease: Lease,
   outcome: Outcome,
   effects: Effects,
-  { hasFeeds, maxCookieJars, node, dupefilter }: Sender,
+  { hasFeeds, maxCookieJars, node, dupefilter, jarsAt }: Sender,
 ): SettleMessage {
   const { requests, withheld, items, cookies = [], custom = [], closing, validators } = effects;
   const id = Buffer.from(lease.id, 'hex');
@@ -73,6 +75,7 @@ export function settleMessage(
   if (validators !== undefined) args.validators = validatorArguments(validators);
   if (custom.length > 0) args.custom = statArguments(custom);
   if (closing !== undefined) args.closing = closing;
+  if (jarsAt !== undefined) args.jarsAt = jarsAt;
   if (cookies.length > 0) {
     args.cookies = cookies.map(changeArguments);
     args.maxJars = maxCookieJars;
@@ -136,12 +139,7 @@ export function readSettled(reply: Reply | undefined): SettleAnswer {
   const answer = named(reply);
   switch (text(answer.status)) {
     case 'committed':
-      return {
-        committed: true,
-        ...readPushed(answer),
-        epoch: text(answer.epoch),
-        allSeen: int(answer.unseen) === 0,
-      };
+      return { committed: true, ...readJudged(answer) };
     case 'resend':
       return { committed: false, resend: true };
     case 'closed':
@@ -151,8 +149,16 @@ export function readSettled(reply: Reply | undefined): SettleAnswer {
   }
 }
 
+/** What became of requests: how many were accepted, the epoch, and whether the dupefilter has all of them. */
+export type Judged = Omit<Extract<SettleAnswer, { committed: true }>, 'committed'>;
+
+/** @param answer to a settle, or to a push in a partition. */
+export function readJudged(answer: NamedReply): Judged {
+  return { ...readPushed(answer), epoch: text(answer.epoch), allSeen: int(answer.unseen) === 0 };
+}
+
 /** The counts of a reply to a push or a settle. */
-export function readPushed(answer: ReturnType<typeof named>): PushAnswer {
+export function readPushed(answer: NamedReply): PushAnswer {
   const [accepted, duplicates] = [int(answer.accepted), int(answer.duplicates)];
   const [dropped, trapped] = [int(answer.dropped), int(answer.trapped)];
   return {

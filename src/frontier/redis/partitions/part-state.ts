@@ -1,5 +1,5 @@
 /** The state of one partition, which its lease answers bring. */
-import type { Budgets } from '../../frontier.js';
+import type { Budgets, LeaseAnswer } from '../../frontier.js';
 import { int, named, type Reply, text } from '../connection/reply.js';
 import { parseBudgets } from '../join.js';
 
@@ -28,6 +28,11 @@ export interface PartState {
   readonly isVolunteer: boolean;
   /** Transfers of seeds that wait in partition 0. */
   readonly transfers: number;
+}
+
+/** The answer to a lease in a partition. */
+export interface PartLeases extends LeaseAnswer {
+  readonly part: PartState;
 }
 
 /** @param reply of `lua/leases/lease.lua`, see `lua/partitions/partition.lua`. */

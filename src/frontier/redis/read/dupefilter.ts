@@ -1,15 +1,8 @@
-/**
- * What the commands ask of a dupefilter in Redis. Counts and sizes do not depend on its class. Single fingerprints are asked
- * by the crawl's own class, since a client that only reads may have other settings.
- */
-import type { Dupefilter, FrontierRequest, RequestLife } from '../../frontier.js';
+/** What the commands ask of a dupefilter in Redis. Counts and sizes do not depend on its class. */
+import type { Dupefilter, RequestLife } from '../../frontier.js';
 import type { FrontierKeys } from '../../open-options.js';
-import { dupefilterText } from '../../shared-settings/shape-differences.js';
 import type { Client } from '../connection/client.js';
-import type { RedisConnection } from '../connection/connection.js';
-import { int, named, text } from '../connection/reply.js';
-import { allKeys, dupefilterKey, dupefilterPiece, dupefilterWords, internalKey } from '../keys.js';
-import { dupefilterArgument, markOf } from '../request-columns.js';
+import { dupefilterKey, dupefilterPiece, dupefilterWords, internalKey } from '../keys.js';
 import { bytesOf, lengthOf, sum } from './measuring.js';
 
 /** Of a dupefilter of many pieces so many are measured, evenly spaced; the others are taken to be like them. */
@@ -68,26 +61,3 @@ export const states: Readonly<Record<string, RequestLife['state']>> = {
   x: 'done',
   f: 'failed',
 };
-
-/** @param ours what our settings say; it counts where the crawl has not agreed on one. */
-export async function askDupefilter(
-  connection: RedisConnection,
-  keys: FrontierKeys,
-  ours: Dupefilter,
-  { fingerprint, unfiltered }: FrontierRequest,
-): Promise<{ seen: boolean; life: RequestLife | null }> {
-  const agreed = await connection.patiently((client) => agreedDupefilter(client, keys));
-  const dupefilter = agreed === null || dupefilterText(agreed) === dupefilterText(ours) ? ours : agreed;
-  const args = {
-    dupefilter: dupefilterArgument(dupefilter),
-    mark: markOf(fingerprint, dupefilter),
-    id: Buffer.from(fingerprint, 'hex'),
-  };
-  const answer = named(await connection.call('seen', allKeys(keys), args));
-  const state = states[text(answer.state)];
-  const life =
-    unfiltered || state === undefined
-      ? null
-      : { state, atMs: int(answer.atMs), status: int(answer.status) || null, attempts: int(answer.attempts) };
-  return { seen: int(answer.seen) === 1, life };
-}

@@ -1,84 +1,70 @@
 /** The state of one request of a crawl in Redis. Reads only. */
-import type { Dupefilter, FrontierRequest, Inspection, RequestState } from '../../frontier.js';
-import type { FrontierKeys } from '../../open-options.js';
-import type { Client } from '../connection/client.js';
-import type { RedisConnection } from '../connection/connection.js';
-import { pairs, walk } from '../connection/scan.js';
-import { type InternalWord, internalKey } from '../keys.js';
+import type { FrontierRequest, Inspection, RequestLife } from '../../frontier.js';
+import { dupefilterText } from '../../shared-settings/shape-differences.js';
+import { int, list, named, type Reply, text } from '../connection/reply.js';
+import { steps } from '../connection/steps.js';
+import type { CrawlAccess } from '../crawl-access.js';
+import { allKeys, internalKey } from '../keys.js';
 import { readFailure } from '../redis-failed.js';
-import { askDupefilter } from './dupefilter.js';
-import { readDomain, readEntry, readLease } from './records.js';
+import { dupefilterArgument, markOf } from '../request-columns.js';
+import { agreedDupefilter, states } from './dupefilter.js';
 
-/** The state of a request. A delayed request is found by a scan of all delayed ones, which are few. */
-export async function inspectRequest(
-  connection: RedisConnection,
-  keys: FrontierKeys,
-  dupefilter: Dupefilter,
-  request: FrontierRequest,
-): Promise<Inspection> {
-  const { seen, life } = await askDupefilter(connection, keys, dupefilter, request);
-  const places = await connection.patiently((client) => lookInPlaces(client, keys, request));
-  return { ...places, state: places.state ?? (seen ? 'seen' : 'unknown'), seen, life };
-}
-
-type Places = Omit<Inspection, 'state' | 'seen' | 'life'> & {
-  /** Null where it is in no state. */
-  readonly state: RequestState | null;
-};
-
-async function lookInPlaces(client: Client, keys: FrontierKeys, request: FrontierRequest): Promise<Places> {
-  const id = Buffer.from(request.id, 'hex');
-  const key = (word: InternalWord): string => internalKey(keys, word);
-  const [record, packed, failedAtUs, why, crashes] = await Promise.all([
-    client.hget(keys.requests, id),
-    client.hgetBuffer(key('leases'), id),
-    client.zscore(key('failed'), id),
-    client.hget(key('failures'), id),
-    client.hget(key('crashes'), id),
-  ]);
-  const lease = packed === null ? null : readLease(packed);
-  const isWaiting = record !== null && lease === null && failedAtUs === null;
-  const delayedUntilMs = isWaiting ? await dueAtOf(client, keys, id) : null;
-  const isPending = isWaiting && delayedUntilMs === null;
-  const state = lease
-    ? 'leased'
-    : failedAtUs !== null
-      ? 'failed'
-      : delayedUntilMs !== null
-        ? 'delayed'
-        : isPending
-          ? 'pending'
-          : null;
+/** The state of a request. A delayed request is found by a walk over all delayed ones, which are few. */
+export async function inspectRequest(crawl: CrawlAccess, request: FrontierRequest): Promise<Inspection> {
+  const { id, domain, fingerprint, unfiltered } = request;
+  const found = await ask(crawl, { id, domain, fingerprint });
+  const [leasedAtMs, failedAtUs] = [found.leasedAtMs ?? null, found.failedAtUs ?? null];
+  const record = found.record == null ? null : text(found.record);
+  const isWaiting = record !== null && leasedAtMs === null && failedAtUs === null;
+  const delayedUntilMs = isWaiting ? await dueAtOf(crawl, Buffer.from(id, 'hex')) : null;
+  const opensAtMs = isWaiting && found.opensAtMs != null ? int(found.opensAtMs) : null;
+  const seen = int(found.seen) === 1;
+  const waits = delayedUntilMs === null ? 'pending' : 'delayed';
+  const ended = failedAtUs !== null ? 'failed' : seen ? 'seen' : 'unknown';
   return {
-    state,
+    state: leasedAtMs !== null ? 'leased' : isWaiting ? waits : ended,
+    seen,
     record,
-    crashes: Number(crashes ?? 0),
-    owner: lease?.node ?? null,
-    leasedAtMs: lease?.atMs ?? null,
-    dueAtMs: isPending ? await domainOpensAt(client, keys, request.domain) : delayedUntilMs,
-    failure: failedAtUs === null ? null : readFailure(why, Math.floor(Number(failedAtUs) / 1000)),
+    crashes: int(found.crashes),
+    owner: leasedAtMs === null ? null : text(found.node),
+    leasedAtMs: leasedAtMs === null ? null : int(leasedAtMs),
+    dueAtMs: delayedUntilMs ?? opensAtMs,
+    failure:
+      failedAtUs === null ? null : readFailure(text(found.failure), Math.floor(int(failedAtUs) / 1000)),
+    life: unfiltered ? null : readLife(found.life),
   };
 }
 
-/** When a waiting domain may be leased from again; null when it need not wait. */
-async function domainOpensAt(client: Client, keys: FrontierKeys, domain: string): Promise<number | null> {
-  const [packed, time] = await Promise.all([
-    client.hgetBuffer(internalKey(keys, 'domains'), domain),
-    client.time(),
-  ]);
-  const nowMs = Number(time[0]) * 1000 + Number(time[1]) / 1000;
-  const dueAtMs = packed === null ? 0 : readDomain(packed).dueAtMs;
-  return dueAtMs > nowMs ? dueAtMs : null;
+/** The dupefilter is asked by the crawl's own class, since a client that only reads may have other settings. */
+async function ask(
+  { connection, options: { keys }, dupefilter }: CrawlAccess,
+  { id, domain, fingerprint }: Pick<FrontierRequest, 'id' | 'domain' | 'fingerprint'>,
+): Promise<ReturnType<typeof named>> {
+  const ours = dupefilter();
+  const agreed = await connection.patiently((client) => agreedDupefilter(client, keys));
+  const theirs = agreed === null || dupefilterText(agreed) === dupefilterText(ours) ? ours : agreed;
+  const args = {
+    ...{ id: Buffer.from(id, 'hex'), fingerprint: Buffer.from(fingerprint, 'hex'), domain },
+    ...{ mark: markOf(fingerprint, theirs), dupefilter: dupefilterArgument(theirs) },
+  };
+  return named(await connection.call('inspect', allKeys(keys), args));
 }
 
-async function dueAtOf(client: Client, keys: FrontierKeys, id: Buffer): Promise<number | null> {
-  const pages = walk(
-    (question) => question(client),
-    (from, cursor) => from.zscanBuffer(internalKey(keys, 'delayed'), cursor, 'COUNT', 1000),
-  );
-  for await (const page of pages) {
-    const found = pairs(page).find(([entry]) => readEntry(entry).id.equals(id));
-    if (found !== undefined) return Number(found[1]);
+/** When a delayed request becomes due; null when it is not delayed. */
+async function dueAtOf({ connection, options, call }: CrawlAccess, id: Buffer): Promise<number | null> {
+  for await (const { found } of steps(call, 'examine', { place: 'delayed', ids: [id] })) {
+    const [, entry] = list(found);
+    if (entry == null) continue;
+    const key = internalKey(options.keys, 'delayed');
+    const dueAtMs = await connection.patiently((client) => client.zscore(key, entry as Buffer));
+    return dueAtMs === null ? null : Number(dueAtMs);
   }
   return null;
+}
+
+function readLife(reply: Reply | undefined): RequestLife | null {
+  const [letter, atMs, status, attempts] = list(reply);
+  const state = states[text(letter)];
+  if (state === undefined) return null;
+  return { state, atMs: int(atMs), status: int(status) || null, attempts: int(attempts) };
 }

@@ -7,14 +7,13 @@ import { isDenied } from './rights.js';
 /** Data format and hash: see `library.ts`. */
 const ours = /^cn\d+_[0-9a-f]{8}$/;
 
-/** @param where address of the server, where there are several; else ''. */
-export async function examineLibraries(server: Redis, where: string, found: Findings): Promise<void> {
+export async function examineLibraries(server: Redis, found: Findings): Promise<void> {
   const others = (await librariesOf(server)).filter((name) => ours.test(name) && name !== library().name);
   if (others.length === 0) return;
   const commands = others.sort().map((name) => `FUNCTION DELETE ${name}`);
   found.info(
     'functions',
-    `${where}holds functions of other versions of crawlnode: ${others.join(', ')}`,
+    `holds functions of other versions of crawlnode: ${others.join(', ')}`,
     `${commands.join('; ')} (takes the right +function|delete). A node of such a version that still runs would load its own again by itself`,
   );
 }

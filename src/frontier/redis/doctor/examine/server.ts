@@ -3,37 +3,40 @@
  * with keys is checked. A check is skipped when its right is missing, which is reported once.
  */
 import type { Redis } from 'ioredis';
-import { messageOf } from '../../../../errors.js';
 import { byteSize, duration } from '../../../../format-amounts.js';
 import type { Findings } from '../../../doctor/findings.js';
 import { type Client, serversOf } from '../../connection/client.js';
+import { isDenied } from './rights.js';
 import { examineVersion } from './version.js';
 
 /** Pings, of which the median counts. */
 const PINGS = 11;
 const SLOW_MS = 20;
 const CLOCK_OFF_MS = 2_000;
+/** A SET of whole numbers stays small in memory up to this many; a CompactDupeFilter fills its buckets nearly so far. */
+export const INTSET_ENTRIES = 512;
 
 /** The fields of INFO by name; null when INFO is not allowed. */
 export type Info = ReadonlyMap<string, string> | null;
 
-/** Everything about one server. @param where its address, where there are several; else ''. @returns whether it takes writes. */
-export async function examineServer(client: Redis, where: string, found: Findings): Promise<boolean> {
+/** Everything about one server. @returns whether it takes writes. */
+export async function examineServer(client: Redis, found: Findings): Promise<boolean> {
   const info = await readInfo(client);
   if (info === null) {
     found.info(
       'info',
-      `${where}INFO may not be asked, so version, memory and persistence of Redis stay unknown`,
+      'INFO may not be asked, so version, memory and persistence of Redis stay unknown',
       'allow it to this user (ACL SETUSER … +info), or have somebody look who may',
     );
   } else {
-    examineVersion(info, where, found);
-    eviction(info, where, found);
-    memory(info, where, found);
-    await persistence(client, info, where, found);
-    replication(info, where, found);
+    examineVersion(info, found);
+    eviction(info, found);
+    memory(info, found);
+    await persistence(client, info, found);
+    replication(info, found);
   }
-  await clockAndLatency(client, where, found);
+  await latency(client, found);
+  await clock(client, found);
   return info?.get('role') !== 'slave';
 }
 
@@ -43,7 +46,7 @@ export async function readInfo(client: Client, section = 'default'): Promise<Inf
     const text = await client.info(section);
     return new Map([...text.matchAll(/^([a-z0-9_]+):(.*?)\r?$/gm)].map(([, name, value]) => [name!, value!]));
   } catch (error) {
-    if (messageOf(error).startsWith('NOPERM')) return null;
+    if (isDenied(error)) return null;
     throw error;
   }
 }
@@ -74,32 +77,32 @@ function evictionMessage({ policy, limit }: { policy: string; limit: number }, c
   return `${called} may evict the frontier: maxmemory-policy is ${policy} with a maxmemory of ${limit} bytes`;
 }
 
-function eviction(info: NonNullable<Info>, where: string, found: Findings): void {
+function eviction(info: NonNullable<Info>, found: Findings): void {
   const evicting = evictingPolicy(info);
   const policy = info.get('maxmemory_policy') ?? 'unknown';
   if (evicting !== null) {
     found.problem(
       'eviction_policy',
-      `${where}${evictionMessage(evicting)}; nodes refuse to start (${number(info, 'evicted_keys').toLocaleString('en')} keys evicted so far)`,
+      `${evictionMessage(evicting)}; nodes refuse to start (${number(info, 'evicted_keys').toLocaleString('en')} keys evicted so far)`,
       'CONFIG SET maxmemory-policy noeviction (and in redis.conf), or REDIS_ALLOW_EVICTION: true to run at that risk',
     );
   } else if (policy.startsWith('allkeys-')) {
     found.info(
       'eviction_policy',
-      `${where}maxmemory-policy is ${policy}: harmless as long as there is no maxmemory`,
+      `maxmemory-policy is ${policy}: harmless as long as there is no maxmemory`,
       'CONFIG SET maxmemory-policy noeviction before anybody sets one',
     );
-  } else found.ok('eviction_policy', `${where}nothing of ours is evicted (maxmemory-policy ${policy})`);
+  } else found.ok('eviction_policy', `nothing of ours is evicted (maxmemory-policy ${policy})`);
 }
 
-function memory(info: NonNullable<Info>, where: string, found: Findings): void {
+function memory(info: NonNullable<Info>, found: Findings): void {
   const [used, limit] = [number(info, 'used_memory'), number(info, 'maxmemory')];
   const total = limit > 0 ? limit : number(info, 'total_system_memory');
   const of =
     limit > 0 ? `of ${byteSize(limit)} (maxmemory)` : `of the machine's ${byteSize(total)}, without a limit`;
   if (total === 0) return;
   const share = used / total;
-  const message = `${where}${byteSize(used)} in use ${of}`;
+  const message = `${byteSize(used)} in use ${of}`;
   const action = limit > 0 ? 'raise maxmemory, or ' : 'set maxmemory below what the machine has, and ';
   const todo = `${action}drop what is not needed: "crawlnode stats" shows the size of each crawl`;
   if (share >= 0.9) found.problem('memory', `${message}: nodes stop leasing when it is full`, todo);
@@ -108,21 +111,12 @@ function memory(info: NonNullable<Info>, where: string, found: Findings): void {
 }
 
 /** What a crash of the server would lose, and whether the last save went well. */
-async function persistence(
-  client: Redis,
-  info: NonNullable<Info>,
-  where: string,
-  found: Findings,
-): Promise<void> {
-  const failed = [
-    ['rdb_last_bgsave_status', 'snapshot (RDB)'],
-    ['aof_last_write_status', 'write of the append-only file'],
-    ['aof_last_bgrewrite_status', 'rewrite of the append-only file'],
-  ].filter(([name]) => (info.get(name!) ?? 'ok') !== 'ok');
+async function persistence(client: Redis, info: NonNullable<Info>, found: Findings): Promise<void> {
+  const failed = saves.filter(([field]) => (info.get(field) ?? 'ok') !== 'ok');
   for (const [, what] of failed) {
     found.problem(
       'persistence',
-      `${where}the last ${what} failed: Redis may refuse writes, and a restart would lose what came since`,
+      `the last ${what} failed: Redis may refuse writes, and a restart would lose what came since`,
       'see the log of Redis; most often its disk is full, or its folder not writable',
     );
   }
@@ -130,27 +124,26 @@ async function persistence(
   if (info.get('aof_enabled') === '1') {
     const fsync = await configOf(client, 'appendfsync');
     const lost = { always: 'nothing', everysec: 'at most a second', no: 'some 30 seconds' }[fsync ?? ''];
-    found.ok('persistence', `${where}append-only file is on: a crash of Redis loses ${lost ?? 'little'}`);
-    return;
+    return found.ok('persistence', `append-only file is on: a crash of Redis loses ${lost ?? 'little'}`);
   }
-  const save = await configOf(client, 'save');
-  const action = 'CONFIG SET appendonly yes (and in redis.conf): then it loses a second at most';
-  if (save === '') {
-    found.info(
-      'persistence',
-      `${where}nothing is saved to disk: a crash or restart of Redis loses the crawl`,
-      action,
-    );
-    return;
-  }
-  const ageMs = Date.now() - number(info, 'rdb_last_save_time') * 1000;
-  const changes = number(info, 'rdb_changes_since_last_save');
+  const isUnsaved = (await configOf(client, 'save')) === '';
+  const age = duration(Date.now() - number(info, 'rdb_last_save_time') * 1000);
+  const changes = number(info, 'rdb_changes_since_last_save').toLocaleString('en');
   found.info(
     'persistence',
-    `${where}only snapshots (RDB) are saved: a crash of Redis now would lose ${changes.toLocaleString('en')} changes, those of the last ${duration(ageMs)}; pages since then are fetched again`,
-    action,
+    isUnsaved
+      ? 'nothing is saved to disk: a crash or restart of Redis loses the crawl'
+      : `only snapshots (RDB) are saved: a crash of Redis now would lose ${changes} changes, those of the last ${age}; pages since then are fetched again`,
+    'CONFIG SET appendonly yes (and in redis.conf): then it loses a second at most',
   );
 }
+
+/** The fields of INFO that tell how each kind of save ended. */
+const saves = [
+  ['rdb_last_bgsave_status', 'snapshot (RDB)'],
+  ['aof_last_write_status', 'write of the append-only file'],
+  ['aof_last_bgrewrite_status', 'rewrite of the append-only file'],
+] as const;
 
 /** The value of a configuration parameter; null when CONFIG is not allowed. */
 async function configOf(client: Redis, name: string): Promise<string | null> {
@@ -163,35 +156,39 @@ async function configOf(client: Redis, name: string): Promise<string | null> {
 }
 
 /** For a CompactDupeFilter: larger buckets are not stored as intsets, and need many times the memory. */
-export async function intsetEntries(client: Redis): Promise<number | null> {
-  const value = await configOf(client, 'set-max-intset-entries');
-  return value === null ? null : Number(value);
+export async function examineIntsets(client: Redis, found: Findings): Promise<void> {
+  const entries = await configOf(client, 'set-max-intset-entries');
+  if (entries === null || Number(entries) >= INTSET_ENTRIES) {
+    return found.ok(
+      'intset_entries',
+      `set-max-intset-entries ${entries ?? 'unknown'} suits the CompactDupeFilter`,
+    );
+  }
+  found.problem(
+    'intset_entries',
+    `set-max-intset-entries is ${entries}: the CompactDupeFilter would take many times its memory`,
+    `CONFIG SET set-max-intset-entries ${INTSET_ENTRIES} (and in redis.conf)`,
+  );
 }
 
-function replication(info: NonNullable<Info>, where: string, found: Findings): void {
+function replication(info: NonNullable<Info>, found: Findings): void {
+  const replicas = number(info, 'connected_slaves');
   if (info.get('role') === 'slave') {
     const link = info.get('master_link_status') ?? 'unknown';
     found.problem(
       'replication',
-      `${where}this server is a replica (link to its master ${link}), and takes no writes`,
+      `this server is a replica (link to its master ${link}), and takes no writes`,
       'let REDIS_URL name the master, or use REDIS_SENTINELS, which follows it',
     );
-    return;
-  }
-  const replicas = number(info, 'connected_slaves');
-  if (replicas > 0) {
-    const s = replicas === 1 ? '' : 's';
-    found.ok(
-      'replication',
-      `${where}${replicas} replica${s} connected; a failover may lose what was not replicated yet`,
-    );
+  } else if (replicas === 0) {
+    found.info('replication', 'no replica: while this server is away the crawl waits', null);
   } else {
-    found.info('replication', `${where}no replica: while this server is away the crawl waits`, null);
+    const spoken = `${replicas} replica${replicas === 1 ? '' : 's'} connected`;
+    found.ok('replication', `${spoken}; a failover may lose what was not replicated yet`);
   }
 }
 
-/** Politeness, retries and liveness use the server's clock. The clock of the node only dates logs, so a deviation is an info. */
-async function clockAndLatency(client: Redis, where: string, found: Findings): Promise<void> {
+async function latency(client: Redis, found: Findings): Promise<void> {
   const times: number[] = [];
   for (let n = 0; n < PINGS; n += 1) {
     const startedAt = performance.now();
@@ -199,7 +196,7 @@ async function clockAndLatency(client: Redis, where: string, found: Findings): P
     times.push(performance.now() - startedAt);
   }
   const ms = times.sort((a, b) => a - b)[Math.floor(PINGS / 2)]!;
-  const spoken = `${where}answers in ${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+  const spoken = `answers in ${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
   if (ms < SLOW_MS) found.ok('latency', spoken);
   else {
     found.info(
@@ -208,17 +205,19 @@ async function clockAndLatency(client: Redis, where: string, found: Findings): P
       'run the nodes near Redis, or raise CONCURRENT_REQUESTS',
     );
   }
+}
+
+/** Politeness, retries and liveness use the server's clock. The clock of the node only dates logs, so a deviation is an info. */
+async function clock(client: Redis, found: Findings): Promise<void> {
   const before = Date.now();
   const [seconds, micros] = await client.time();
-  const between = (before + Date.now()) / 2;
-  const ahead = Number(seconds) * 1000 + Number(micros) / 1000 - between;
-  if (Math.abs(ahead) <= CLOCK_OFF_MS + ms) {
-    found.ok('clock', `${where}its clock is that of this machine`);
-    return;
-  }
+  const after = Date.now();
+  const ahead = Number(seconds) * 1000 + Number(micros) / 1000 - (before + after) / 2;
+  if (Math.abs(ahead) <= CLOCK_OFF_MS + after - before)
+    return found.ok('clock', 'its clock is that of this machine');
   found.info(
     'clock',
-    `${where}its clock is ${duration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} this machine's; delays and retries follow the clock of Redis, logs that of this machine`,
+    `its clock is ${duration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} this machine's; delays and retries follow the clock of Redis, logs that of this machine`,
     'have both follow NTP',
   );
 }

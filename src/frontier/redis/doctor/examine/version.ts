@@ -9,11 +9,11 @@ const servers = [
   { field: 'redis_version', name: 'Redis', oldest: [7, 0] },
 ] as const;
 
-/** @param info of INFO, by name. @param where its address, where there are several; else ''. */
-export function examineVersion(info: ReadonlyMap<string, string>, where: string, found: Findings): void {
+/** @param info of INFO, by name. */
+export function examineVersion(info: ReadonlyMap<string, string>, found: Findings): void {
   const server = servers.find(({ field }) => info.has(field));
   const version = info.get(server?.field ?? '') ?? 'of an unknown version';
-  const spoken = `${where}${server?.name ?? 'a server'} ${version}`;
+  const spoken = `${server?.name ?? 'a server'} ${version}`;
   if (server === undefined || server.oldest === null || isOlder(version, server.oldest)) {
     found.problem(
       'redis_version',

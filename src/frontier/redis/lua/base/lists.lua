@@ -26,3 +26,8 @@ function lists.digits(number) return string.format('%d', number) end
 function lists.append(list, values)
   for i = 1, values and #values or 0 do list[#list + 1] = values[i] end
 end
+
+-- Bytes as hexadecimal digits.
+function lists.hex(bytes)
+  return (string.gsub(bytes, '.', function(byte) return string.format('%02x', string.byte(byte)) end))
+end

@@ -23,7 +23,7 @@ local function isCookie(value)
 end
 
 -- The cookies of a set. What somebody damaged by hand is left out: a page must be committed all the same.
-local function decode(text)
+function cookies.decode(text)
   local isJson, values = pcall(cjson.decode, text or '[]')
   local found = {}
   for _, value in ipairs(isJson and type(values) == 'table' and values or {}) do
@@ -35,7 +35,7 @@ end
 local function setOf(crawl, name)
   local set = crawl.cookieSets[name]
   if not set then
-    local found = decode(redis.call('HGET', crawl.keys.cookies, name))
+    local found = cookies.decode(redis.call('HGET', crawl.keys.cookies, name))
     set = { cookies = found, before = #found }
     crawl.cookieSets[name] = set
   end
@@ -130,7 +130,7 @@ local function shrink(crawl, jar, most)
       local text = count > most and string.sub(name, 1, #prefix) == prefix and redis.call('HGET', at.cookies, name)
       if text then
         victims[#victims + 1] = name
-        count = count - #decode(text)
+        count = count - #cookies.decode(text)
       end
     end
   end
@@ -209,7 +209,7 @@ function cookies.rebuild(crawl)
     local name = fields[i]
     redis.call('HDEL', at.cookies, name)
     if string.find(name, '\0', 1, true) then
-      crawl.cookieSets[name] = { cookies = decode(fields[i + 1]), before = 0, isChanged = true }
+      crawl.cookieSets[name] = { cookies = cookies.decode(fields[i + 1]), before = 0, isChanged = true }
     end
   end
   cookies.save(crawl)

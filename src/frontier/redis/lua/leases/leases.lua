@@ -15,7 +15,7 @@ local function pack(crawl, request, crashes)
   return struct.pack(RECORD, crawl.args.call, crawl.nowMs, crashes, request.order, #node, node) .. request.domain
 end
 
-local function unpacked(packed)
+function leases.unpack(packed)
   local call, atMs, crashes, order, node, rest = struct.unpack(RECORD, packed)
   return { call = call, atMs = atMs, crashes = crashes, order = order, node = node, domain = string.sub(packed, rest) }
 end
@@ -34,14 +34,14 @@ end
 -- The leases of these ids, in order; false where there is none.
 function leases.read(crawl, ids)
   local found = lists.read('HMGET', crawl.keys.leases, ids)
-  for i = 1, #found do found[i] = found[i] and unpacked(found[i]) end
+  for i = 1, #found do found[i] = found[i] and leases.unpack(found[i]) end
   return found
 end
 
 -- The domains of all leases, one for each lease.
 function leases.domains(crawl)
   local names = {}
-  for i, packed in ipairs(redis.call('HVALS', crawl.keys.leases)) do names[i] = unpacked(packed).domain end
+  for i, packed in ipairs(redis.call('HVALS', crawl.keys.leases)) do names[i] = leases.unpack(packed).domain end
   return names
 end
 
@@ -52,7 +52,7 @@ function leases.of(crawl, node, most)
     local page = redis.call('HSCAN', crawl.keys.leases, cursor, 'COUNT', 500)
     cursor = page[1]
     for i = 1, #page[2], 2 do
-      local lease = unpacked(page[2][i + 1])
+      local lease = leases.unpack(page[2][i + 1])
       if lease.node == node and #found < most then found[#found + 1] = { page[2][i], lease } end
     end
   until cursor == '0' or #found >= most

@@ -50,8 +50,6 @@ end
 -- Takes up to `room` requests for this node. Returns them, the crashes of a suspect, and emptyReason: 'stoodBack' where it
 -- left them to a hungry node, 'skipped' where too many had no record, else nil.
 local function takeAvailable(crawl, room)
-  queue.promoteDelayed(crawl)
-  domains.promoteWaiting(crawl)
   local isVolunteer, suspect, crashes = suspects.volunteer(crawl)
   if isVolunteer then
     local found = withRecords(crawl, { suspect })
@@ -122,8 +120,10 @@ function leasing.run(crawl)
   local room, first = budgets.roomForPages(crawl, wanted), answers.first(crawl)
   if first then
     given, crashes = givenBefore(crawl, first)
-  elseif isOpen and room > 0 then
-    given, crashes, emptyReason = takeAvailable(crawl, room)
+  elseif isOpen and wanted > 0 then
+    queue.promoteDelayed(crawl)
+    domains.promoteWaiting(crawl)
+    if room > 0 then given, crashes, emptyReason = takeAvailable(crawl, room) end
   end
   local answer = { call = crawl.args.call, crashes = crashes, ids = {}, domains = {}, records = {}, delays = {} }
   for i, request in ipairs(given) do

@@ -86,7 +86,7 @@ function settling.run(crawl)
   local files, pipelines = feeds.byKind(crawl.args.feeds)
   local pipelineItems = #pipelines > 0 and {} or nil
   local done = { ids = {}, crashed = {}, statuses = {}, attempts = {} }
-  local answered, isThrottled, closing = {}, autothrottle.isOn(crawl), nil
+  local answered, isThrottled = {}, autothrottle.isOn(crawl)
   for n, settle in ipairs(settles) do
     local lease = found[n]
     if not isLive or not isOurs(crawl, settle, lease) then
@@ -117,7 +117,10 @@ function settling.run(crawl)
         cookies.merge(crawl, settle)
         if settle.jarsAt then meta.set(crawl, 'jars_at', math.max(meta.number(crawl, 'jars_at'), settle.jarsAt)) end
         if settle.custom then customStats.apply(crawl, settle.custom) end
-        closing = closing or settle.closing
+        if settle.closing then
+          budgets.closeWhenSpent(crawl)
+          budgets.close(crawl, settle.closing, 0)
+        end
         if settle.validators then validators.commit(crawl, settle, epoch, hasDropped) end
         if isThrottled and settle.latencyMs and settle.kind ~= 'released' then
           answered[#answered + 1] = { lease.domain, settle.latencyMs, settle.status }
@@ -140,7 +143,6 @@ function settling.run(crawl)
     if pages > 0 then redis.call('HINCRBY', crawl.keys.pages, crawl.caller, pages) end
     dupefilters.agree(crawl)
     budgets.closeWhenSpent(crawl)
-    if closing then budgets.close(crawl, closing, 0) end
     answers.keepSettles(crawl, kept)
   end
   return replies

@@ -1,5 +1,5 @@
 -- Items of a feed on their way from the outbox of their partition to that of partition 0, from where the one writer of the
--- feed takes them. Partition 0 records with the items how far they go. Only then are they deleted in their partition.
+-- feed takes them. Partition 0 records with the items how far they go. Only then are they deleted in their partition (feeds/feed-checkpoint.lua).
 --
 -- Appends items of another partition. O(items).
 -- args: feed · owner · from: partition · crawl: its crawl · after: number of the item before the first · items

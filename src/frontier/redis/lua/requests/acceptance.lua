@@ -4,7 +4,7 @@
 --   ids, marks     20 bytes each; fingerprints as the dupefilter stores them
 --   priorities, domains, records
 --   unfiltered     1 for each that bypasses the dupefilter; absent when there is none
---   carriers       1 for each that carries an item, and is never dropped; absent when there is none
+--   carriers       1 for each that carries an item, which no limit drops; absent when there is none
 --   delays         ms that each waits at first; absent when none does
 -- kind: `links` pass the dupefilter. `seeds` do not, unless `seeds-filtered`, are recorded all the same, and bring a failed
 -- request back. `start` requests are like seeds.
@@ -71,7 +71,7 @@ function acceptance.accept(crawl, requests, kind)
     local carriesItem = requests.carriers and requests.carriers[i] == 1
     if not isLive and accepted >= room and not carriesItem then
       dropped = dropped + 1
-    elseif not isLive and quota and kind == 'links' and pageQuota.isUsedUp(quota, wantedDomains[n]) then
+    elseif not isLive and quota and kind == 'links' and not carriesItem and pageQuota.isUsedUp(quota, wantedDomains[n]) then
       trapped = trapped + 1
     elseif isRevived or not isLive then
       taken[id] = true

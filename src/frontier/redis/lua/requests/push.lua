@@ -5,7 +5,7 @@
 --   none · requests (acceptance.lua) · of start requests, start: the name of their field in meta · from, total: the index of
 --   the first, and how many there are; no total while more may follow
 -- In a partition of several also: span: how many start requests the part has in all partitions together · offsets: the place
--- of each of these requests in the part · skips: parts without a request of this partition are left out · jarsAt: version of the cookies that the requests depend on (meta.jars_at)
+-- of each of these requests in the part · skips: parts without a request of this partition are left out
 -- A long list of start requests comes in parts, in order; each is accepted once, whichever node brings it. Those of a
 -- generator (start-filtered) come again from its beginning when its node died: filtered ones are judged by the dupefilter,
 -- unfiltered ones by their index.
@@ -62,7 +62,6 @@ verbs.register('push', {}, function(crawl, args)
   dupefilters.agree(crawl)
   local isStart = args.kind == 'start' or args.kind == 'start-filtered'
   local answer = isStart and pushStart(crawl, args) or acceptance.accept(crawl, args.requests, args.kind)
-  if args.jarsAt then meta.set(crawl, 'jars_at', math.max(meta.number(crawl, 'jars_at'), args.jarsAt)) end
   if crawl.args.partition then answer.epoch = meta.get(crawl, 'epoch') end
   answers.keep(crawl, answer)
   verbs.save(crawl)

@@ -1,0 +1,24 @@
+-- Read where one request stands, and what the dupefilter says of it. A delayed one is only known not to be pending by its
+-- entry in `delayed`, which the client looks for.
+--
+-- args: id · fingerprint · mark: the same as the dupefilter stores it · domain
+-- Returns by name: seen · life: { letter (dupefilters/state.lua), atMs, status: HTTP or 0, attempts } · record · crashes · node,
+--   leasedAtMs: of its lease · failedAtUs, failure: JSON of why · opensAtMs: when its domain may be leased from again. All but
+--   the first are absent where there is nothing. O(1).
+verbs.register('inspect', { 'no-writes' }, function(crawl, args)
+  local at, id = crawl.keys, args.id
+  local lease = leases.read(crawl, { id })[1]
+  local letter, atMs, status, attempts = state.read(crawl, args.fingerprint)
+  local opensAt = delayTimer.dueAt(domains.of(crawl, args.domain))
+  return verbs.named({
+    seen = dupefilters.of(crawl).seen(crawl, { args.mark })[1],
+    life = letter and { letter, atMs, status, attempts },
+    record = redis.call('HGET', at.requests, id),
+    crashes = redis.call('HGET', at.crashes, id),
+    node = lease and lease.node,
+    leasedAtMs = lease and lease.atMs,
+    failedAtUs = redis.call('ZSCORE', at.failed, id),
+    failure = redis.call('HGET', at.failures, id),
+    opensAtMs = opensAt > crawl.nowMs and opensAt or nil,
+  })
+end)

@@ -1,0 +1,46 @@
+-- I4: the requests add up. I7: `queue` and `ready` are in order. I8: no key has a time to live. All that is checked at one
+-- instant.
+
+-- accepted = pending + delayed + leased + done + failed + removed + lost
+local function checkAccepted(crawl, found)
+  local at, sum, spoken = crawl.keys, 0, {}
+  for _, part in ipairs({
+    { 'pending', queue.pending(crawl) }, { 'delayed', redis.call('ZCARD', at.delayed) },
+    { 'leased', redis.call('HLEN', at.leases) }, { 'done', meta.number(crawl, 'done') },
+    { 'failed', redis.call('ZCARD', at.failed) }, { 'removed', meta.number(crawl, 'removed') },
+    { 'lost', meta.number(crawl, 'lost') },
+  }) do
+    sum = sum + part[2]
+    spoken[#spoken + 1] = lists.digits(part[2]) .. ' ' .. part[1]
+  end
+  local accepted = meta.number(crawl, 'accepted')
+  if accepted ~= sum then
+    examine.breach(found, 'I4: %d accepted, but %s = %d', accepted, table.concat(spoken, ' + '), sum)
+  end
+  if meta.get(crawl, 'repairing') then examine.breach(found, 'a repair broke off: repair again') end
+end
+
+function examine.meta(crawl, _, found)
+  local all = {}
+  -- They are ordered by bytes. An entry with a score other than 0 would be in the wrong place.
+  for _, key in ipairs({ crawl.keys.queue, crawl.keys.ready }) do
+    local count = redis.call('ZCOUNT', key, '-inf', '(0') + redis.call('ZCOUNT', key, '(0', '+inf')
+    if count > 0 then examine.breach(found, 'I7: %d entries of %s have a score, and are out of order', count, key) end
+  end
+  checkAccepted(crawl, found)
+  for _, key in pairs(crawl.keys) do all[#all + 1] = key end
+  for _, startUrls in ipairs(crawl.startUrls) do lists.append(all, { startUrls.key, startUrls.bad }) end
+  table.sort(all)
+  for _, key in ipairs(all) do
+    if redis.call('PTTL', key) >= 0 then
+      examine.breach(found, 'I8: %s has a time to live: it would vanish by itself', key)
+    end
+  end
+end
+
+-- Each known robots.txt has an instant from which on it is deleted.
+examine['robots-kept'] = function(crawl, page, found)
+  local isSound = redis.call('HLEN', crawl.keys.robots) == redis.call('ZCARD', crawl.keys['robots-kept'])
+  for i = 1, #page, 2 do isSound = isSound and redis.call('HEXISTS', crawl.keys.robots, page[i]) == 1 end
+  if not isSound then examine.breach(found, 'the robots.txt of some origins is never deleted') end
+end

@@ -1,0 +1,118 @@
+-- A step of `doctor --deep` through one key of a crawl, which is compared with the other keys.
+-- Atomic: nothing changes its state within a step. The records of requests never leave the server.
+--
+-- args: place: a key, by its name in keys.lua · cursor of its SCAN, and count · ids: for a second look at these requests only,
+--   in the queue, the suspects or the delayed; without a place it reads their states
+-- Returns by name: cursor of the next step · breaches: sentences · and by place
+--   requests: ids of those in this step that must be waiting; bytes of all its records
+--   queue, suspects, delayed: ids in this step
+--   domains, leases, meta …: nothing else, see examine-domains.lua, examine-leases.lua, examine-crawl.lua
+--   with ids: found: { id, entry, … } in this step; waiting: ids that have a record, and are neither leased nor failed
+-- O(count log n); for leases O(leases), for meta O(1).
+local SORT_KEY = 32
+local SCANS = { requests = 'HSCAN', domains = 'HSCAN', cookies = 'HSCAN' }
+local AT_ONCE = { leases = true, meta = true }
+
+-- Adds a sentence.
+function examine.breach(found, sentence, ...) found.breaches[#found.breaches + 1] = string.format(sentence, ...) end
+
+-- I1: requests in a state have a record, and are in no other state.
+function examine.states(crawl, ids, state, found)
+  local leased = state == 'leased' and {} or lists.read('HMGET', crawl.keys.leases, ids)
+  local failed = lists.read('ZMSCORE', crawl.keys.failed, ids)
+  for i, id in ipairs(ids) do
+    local states = { state }
+    if leased[i] then states[#states + 1] = 'leased' end
+    if failed[i] then states[#states + 1] = 'failed' end
+    if #states > 1 then
+      examine.breach(found, 'I1: request %s is in %d places: %s', lists.hex(id), #states, table.concat(states, ', '))
+    end
+    if redis.call('HEXISTS', crawl.keys.requests, id) == 0 then
+      examine.breach(found, 'I1: %s request %s has no record', state, lists.hex(id))
+    end
+  end
+end
+
+local function waitingAmong(crawl, ids)
+  local waiting, leased = {}, lists.read('HMGET', crawl.keys.leases, ids)
+  local failed = lists.read('ZMSCORE', crawl.keys.failed, ids)
+  for i, id in ipairs(ids) do
+    local hasRecord = redis.call('HEXISTS', crawl.keys.requests, id) == 1
+    if hasRecord and not leased[i] and not failed[i] then waiting[#waiting + 1] = id end
+  end
+  return waiting
+end
+
+function examine.requests(crawl, page, found)
+  local ids, bytes = {}, 0
+  for i = 1, #page, 2 do
+    ids[#ids + 1] = page[i]
+    bytes = bytes + #page[i + 1]
+  end
+  found.ids, found.bytes = waitingAmong(crawl, ids), bytes
+end
+
+local function entriesOf(state)
+  return function(crawl, page, found)
+    found.ids = {}
+    for i = 1, #page, 2 do found.ids[#found.ids + 1] = queue.idOf(page[i]) end
+    examine.states(crawl, found.ids, state, found)
+  end
+end
+
+examine.suspects, examine.delayed = entriesOf('pending'), entriesOf('delayed')
+
+-- The domain of a member of `queue`; nil for what is no such member.
+local function domainOf(member)
+  local isMember = #member > SORT_KEY + 1 and string.find(member, '\0', 1, true) == #member - SORT_KEY
+  return isMember and string.sub(member, 1, -SORT_KEY - 2) or nil
+end
+
+function examine.queue(crawl, page, found)
+  local names = {}
+  found.ids = {}
+  for i = 1, #page, 2 do
+    local name = domainOf(page[i])
+    if name then
+      found.ids[#found.ids + 1] = queue.idOf(string.sub(page[i], -SORT_KEY))
+      names[name] = true
+    else
+      examine.breach(found, 'I7: an entry of the queue cannot be read')
+    end
+  end
+  examine.states(crawl, found.ids, 'pending', found)
+  for name in pairs(names) do
+    if redis.call('HEXISTS', crawl.keys.domains, name) == 0 then
+      local count = redis.call('ZLEXCOUNT', crawl.keys.queue, '[' .. name .. '\0', '(' .. name .. '\1')
+      examine.breach(found, 'I7: %s has %d pending requests and no record', name, count)
+    end
+  end
+end
+
+-- The entries of a step for some requests, and which of these must be waiting at this instant.
+local function lookAgain(crawl, args, page, found)
+  local isWanted = {}
+  found.found, found.waiting = {}, waitingAmong(crawl, args.ids)
+  for _, id in ipairs(args.ids) do isWanted[id] = true end
+  for i = 1, #page, 2 do
+    local id = queue.idOf(args.place == 'queue' and string.sub(page[i], -SORT_KEY) or page[i])
+    if isWanted[id] then lists.append(found.found, { id, page[i] }) end
+  end
+end
+
+local function pageOf(crawl, args)
+  local place = args.place
+  if not place or AT_ONCE[place] then return { '0', {} } end
+  return redis.call(SCANS[place] or 'ZSCAN', crawl.keys[place], args.cursor, 'COUNT', lists.digits(args.count))
+end
+
+verbs.register('examine', { 'no-writes' }, function(crawl, args)
+  local page = pageOf(crawl, args)
+  local found = { cursor = page[1], breaches = {} }
+  if args.ids then
+    lookAgain(crawl, args, page[2], found)
+  else
+    examine[args.place](crawl, page[2], found)
+  end
+  return verbs.named(found)
+end)
