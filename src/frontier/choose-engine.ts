@@ -20,8 +20,9 @@ export async function openFrontier(options: OpenOptions): Promise<Frontier> {
 /**
  * Start the background thread of a store, which also runs while the main loop is blocked. It writes the log of the
  * embedded engine to the disk each second. Redis needs none.
+ * @returns a function that ends it.
  */
-export async function syncStore({ store }: OpenOptions): Promise<{ end(): Promise<void> } | null> {
+export async function syncStore({ store }: OpenOptions): Promise<(() => Promise<void>) | null> {
   if (store.engine === 'redis') return null;
   const { syncEachSecond, walIn } = await import('./embedded/file/wal.js');
   return syncEachSecond(walIn(store.dir));

@@ -183,7 +183,8 @@ describe('a store', { timeout: 240_000 }, () => {
       bootId: bootId(),
       pidNamespace: readlinkSync('/proc/self/ns/pid'),
       host: hostname(),
-      pid: process.pid,
+      // The command runs in this process; another one that lives is the one that started it.
+      pid: process.ppid,
     };
     await copy.write('.crawlnode/users/1-aaaa.json', JSON.stringify(user));
     overwrite(file, 0, randomBytes(100));

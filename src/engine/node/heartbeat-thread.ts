@@ -81,7 +81,7 @@ async function open(): Promise<Frontier> {
   const { openFrontier } = await import('../../frontier/choose-engine.js');
   const opened = await openFrontier(options.open);
   // An open store syncs by itself.
-  await sync.then((it) => it?.end());
+  await sync.then((end) => end?.());
   return opened;
 }
 
@@ -124,7 +124,7 @@ function tell(news: HeartbeatMessage): void {
 async function stop(): Promise<void> {
   stopped = true;
   if (timer !== null) clearTimeout(timer);
-  await sync.then((it) => it?.end());
+  await sync.then((end) => end?.());
   // Shut out, the process exits already.
   if (gate.enter()) {
     await frontier?.close().catch(() => {});

@@ -22,8 +22,11 @@ function hashOf(text: string): number {
 }
 
 /** Splits values by partition. @returns a list for each partition, in the order of the values. */
-export function byPartition<T>(values: readonly T[], domainOf: (value: T) => string, count: number): T[][] {
+export function byPartition<T extends { readonly domain: string }>(
+  values: readonly T[],
+  count: number,
+): T[][] {
   const lists: T[][] = Array.from({ length: count }, () => []);
-  for (const value of values) lists[partitionOf(domainOf(value), count)]!.push(value);
+  for (const value of values) lists[partitionOf(value.domain, count)]!.push(value);
   return lists;
 }

@@ -50,7 +50,7 @@ function targetsOf(entry: BackupEntry, count: number): (readonly [index: number,
   if (isSame) return [[partition.index, entry]];
   switch (entry.kind) {
     case 'requests':
-      return byPartition(entry.values, ({ domain }) => domain, count)
+      return byPartition(entry.values, count)
         .map((values, index) => [index, { ...entry, values }] as const)
         .filter(([, { values }]) => values.length > 0);
     case 'dupefilter':

@@ -20,7 +20,7 @@ export function partitionedFailed(lists: readonly FailedList[]): FailedList {
 
     /** Where a request is not in the partition of its domain, as after a restore, it is looked for in the others. */
     async retry(requests) {
-      const shares = byPartition(requests, ({ domain }) => domain, lists.length);
+      const shares = byPartition(requests, lists.length);
       let retried = 0;
       for (const [partition, share] of shares.entries()) {
         if (share.length > 0) retried += await lists[partition]!.retry(share);

@@ -69,7 +69,7 @@ export class SeedTransfers {
 
   #split(converted: ConvertedSeed): ConvertedSeed & { readonly transfers?: readonly SeedTransfer[] } {
     if ('bad' in converted) return converted;
-    const [own = [], ...others] = byPartition(converted.requests, domainOf, this.#parts.length);
+    const [own = [], ...others] = byPartition(converted.requests, this.#parts.length);
     const transfers = others.flatMap((requests, n): SeedTransfer[] =>
       requests.length === 0 ? [] : [{ to: n + 1, count: requests.length, payload: JSON.stringify(requests) }],
     );
@@ -90,5 +90,3 @@ function readTransfer([field, payload]: readonly [string, string]): Transfer {
 }
 
 const byNumber = (a: Transfer, b: Transfer): number => a.to - b.to || a.from - b.from;
-
-const domainOf = ({ domain }: FrontierRequest): string => domain;

@@ -78,20 +78,13 @@ export type Flush = 'flushed' | 'others' | 'interrupted';
 
 /** A sentence for the user, or none. @param others the number of other live nodes. */
 export function flushNotice(flush: Flush | null, others: number): string[] {
-  switch (flush) {
-    case 'flushed':
-      return [
-        'SCHEDULER_FLUSH_ON_START: cleared the requests, failed requests and fingerprints that earlier runs had left',
-      ];
-    case 'others':
-      return [
-        `SCHEDULER_FLUSH_ON_START has no effect here: ${others} other node${others === 1 ? ' is' : 's are'} working on this crawl`,
-      ];
-    case 'interrupted':
-      return [
-        'SCHEDULER_FLUSH_ON_START has no effect here: this node goes on with a run that was interrupted; reset the crawl to begin anew',
-      ];
-    case null:
-      return [];
-  }
+  return flush === null ? [] : [`SCHEDULER_FLUSH_ON_START${flushed[flush](others)}`];
 }
+
+const flushed: Readonly<Record<Flush, (others: number) => string>> = {
+  flushed: () => ': cleared the requests, failed requests and fingerprints that earlier runs had left',
+  others: (count) =>
+    ` has no effect here: ${count} other node${count === 1 ? ' is' : 's are'} working on this crawl`,
+  interrupted: () =>
+    ' has no effect here: this node goes on with a run that was interrupted; reset the crawl to begin anew',
+};

@@ -4,14 +4,14 @@ import { readParts } from '../../backup/parts.js';
 import type { Part, Shape } from '../../frontier.js';
 import { cookiesSince } from '../cookies/read-cookies.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
+import type { Space } from '../crawl/keyspaces.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { bufferOf } from '../dupefilters/dupefilter.js';
-import { readFeedRows } from '../feeds/feed-row.js';
+import { type FeedRow, readFeedRows } from '../feeds/feed-row.js';
 import { checkpointOf, readOutbox, waiting } from '../feeds/outbox.js';
 import { refuseOtherFormat } from '../nodes/shared-settings.js';
 import { listFailed } from '../queue/failures.js';
-import { hexOf } from '../queue/requests.js';
-import { type Page, pageOf, pages } from './read-in-windows.js';
+import { rowsInWindows, WINDOW } from './read-in-windows.js';
 import { readSeen } from './seen-values.js';
 
 /** All entries of the parts. The crawl must not change meanwhile. */
@@ -24,7 +24,7 @@ export async function* readCrawl(batch: CommitBatch, parts: readonly Part[]): As
     dupefilter: () => readSeen(batch),
     seeds: () => readSeeds(batch),
     feeds: (withItems) => readFeeds(batch, withItems),
-    items: () => pages<Buffer, number>(batch, 0, readItems),
+    items: () => readList(batch, 'item', 'text', (tx) => tx.spaces.items),
     stats: () => readStats(batch),
   });
 }
@@ -33,9 +33,9 @@ async function* readQueue(batch: CommitBatch): AsyncIterable<BackupEntry> {
   const crawl = await batch.read(describeCrawl);
   if (crawl === null) return;
   yield crawl;
-  const requests = pages<BackupRequest, Uint8Array>(batch, Buffer.alloc(0), readRequests);
-  for await (const values of inEntries(requests, ({ record }) => record.length + 200)) {
-    yield { kind: 'requests', values };
+  const rows = rowsInWindows<RequestRow>(batch, requests, ({ space }) => space, Buffer.alloc(0));
+  for await (const values of inEntries(rows, ({ record }) => record.length + 200)) {
+    yield { kind: 'requests', values: values.map(backupRequest) };
   }
 }
 
@@ -57,83 +57,66 @@ function withoutDupefilter({ dupefilter: _, ...shape }: Shape): Omit<Shape, 'dup
   return shape;
 }
 
-/** In the order of ids, whose index leaves out other crawls. A leased request is given as pending, with its arrival. */
-function readRequests(
-  { sql, space, crawl }: Transaction,
-  after: Uint8Array,
-  max: number,
-): Page<BackupRequest, Uint8Array> {
-  const rows = sql.all<{
-    id: Uint8Array;
-    domain: string;
-    state: string;
-    priority: number;
-    arrival: number;
-    due: number | null;
-    crashes: number;
-    unfiltered: 0 | 1;
-    text: string | null;
-  }>`SELECT id, domain, state, priority, arrival, due, crashes, unfiltered, text FROM request LEFT JOIN record USING (n)
-     WHERE space = ${space} AND id > ${after} ORDER BY id LIMIT ${max}`;
-  return pageOf(
-    rows,
-    max,
-    ({ id }) => id,
-    ({ id, domain, state, priority, arrival, due, crashes, unfiltered, text }): BackupRequest[] => {
-      if (state === 'failed' || text === null) return [];
-      const isDelayed = state === 'delayed';
-      return [
-        {
-          ...{ id: hexOf(id), domain, priority },
-          ...(isDelayed && { dueAtMs: (due ?? 0) / 1000 }),
-          ...(!isDelayed && { arrival: crawl.queue_class === 'LifoQueue' ? -arrival : arrival }),
-          ...(crashes > 0 && { crashes }),
-          ...(unfiltered === 1 && { unfiltered: true }),
-          record: text,
-        },
-      ];
-    },
-  );
+/**
+ * In the order of ids, whose index leaves out other crawls. A leased request is given as pending, with its arrival, which is
+ * negative under LifoQueue.
+ */
+const requests = `
+  SELECT id AS key, lower(hex(id)) AS id, domain, priority,
+    iif(state = 'delayed', coalesce(due, 0) / 1000.0, NULL) AS dueAtMs,
+    iif(state = 'delayed', NULL, abs(arrival)) AS arrival,
+    crashes, unfiltered, text AS record
+  FROM request JOIN record USING (n)
+  WHERE space = ? AND request.id > ? AND state <> 'failed' ORDER BY key LIMIT ?`;
+
+interface RequestRow {
+  readonly id: string;
+  readonly domain: string;
+  readonly priority: number;
+  readonly dueAtMs: number | null;
+  readonly arrival: number | null;
+  readonly crashes: number;
+  readonly unfiltered: 0 | 1;
+  readonly record: string;
+}
+
+function backupRequest(row: RequestRow): BackupRequest {
+  const { id, domain, priority, dueAtMs, arrival, crashes, unfiltered, record } = row;
+  return {
+    ...{ id, domain, priority },
+    ...(dueAtMs !== null && { dueAtMs }),
+    ...(arrival !== null && { arrival }),
+    ...(crashes > 0 && { crashes }),
+    ...(unfiltered === 1 && { unfiltered: true }),
+    record,
+  };
 }
 
 async function* readSeeds(batch: CommitBatch): AsyncIterable<BackupEntry> {
   const count = await batch.read((tx) => tx.spaces.startUrls.length);
   for (let key = 0; key < count; key += 1) {
     for (const bad of [false, true]) {
-      const seeds = pages<Buffer, number>(batch, 0, (tx, after, max) => {
-        const { id } = tx.spaces.startUrls[key]![bad ? 'bad' : 'good'];
-        const list = bad ? 'SELECT n, entry AS value FROM bad_seed' : 'SELECT n, value FROM seed';
-        return readList(tx, list, id, after, max);
-      });
-      for await (const values of inEntries(seeds, ({ length }) => length)) {
+      const [table, column] = bad ? (['bad_seed', 'entry'] as const) : (['seed', 'value'] as const);
+      const listOf = ({ spaces }: Transaction) => spaces.startUrls[key]![bad ? 'bad' : 'good'];
+      for await (const values of inEntries(readList(batch, table, column, listOf), ({ length }) => length)) {
         yield { kind: 'seeds', key, bad, values: values.map(backupText) };
       }
     }
   }
 }
 
-function readItems(tx: Transaction, after: number, max: number): Page<Buffer, number> {
-  return readList(tx, 'SELECT n, text AS value FROM item', tx.spaces.items.id, after, max);
-}
-
-/** @param list a query for the number and the value of each row. */
-function readList(
-  { sql }: Transaction,
-  list: string,
-  space: number,
-  after: number,
-  max: number,
-): Page<Buffer, number> {
-  const rows = sql.of(`${list} WHERE space = ? AND n > ? ORDER BY n LIMIT ?`).all(space, after, max) as {
-    readonly n: number;
-    readonly value: Uint8Array | string;
-  }[];
-  return pageOf(
-    rows,
-    max,
-    ({ n }) => n,
-    ({ value }) => [typeof value === 'string' ? Buffer.from(value) : bufferOf(value)],
-  );
+/** The bytes of the entries of a list. */
+async function* readList(
+  batch: CommitBatch,
+  table: string,
+  column: string,
+  listOf: (tx: Transaction) => Space,
+): AsyncIterable<readonly Buffer[]> {
+  const query = `SELECT n AS key, CAST(${column} AS BLOB) AS value FROM ${table}
+    WHERE space = ? AND n > ? ORDER BY n LIMIT ?`;
+  for await (const rows of rowsInWindows<{ value: Uint8Array }>(batch, query, (tx) => listOf(tx).id, 0)) {
+    yield rows.map(({ value }) => bufferOf(value));
+  }
 }
 
 async function* readFeeds(batch: CommitBatch, withItems: boolean): AsyncIterable<BackupEntry> {
@@ -146,13 +129,19 @@ async function* readFeeds(batch: CommitBatch, withItems: boolean): AsyncIterable
       ...{ kind: 'feed', feed, host, path, ...(format !== null && { format }) },
       ...{ exporting: is_exporting === 1, checkpoint },
     };
-    const texts = pages<string, number>(batch, checkpoint?.sequence ?? 0, (tx, from, max) => {
-      const values = readOutbox(tx, feed, from, max);
-      return { values, next: values.length < max ? null : from + max };
-    });
+    const texts = readWaiting(batch, row, checkpoint?.sequence ?? 0);
     for await (const values of inEntries(texts, ({ length }) => length))
       yield { kind: 'outbox', feed, values };
   }
+}
+
+async function* readWaiting(
+  batch: CommitBatch,
+  { feed, last }: FeedRow,
+  after: number,
+): AsyncIterable<readonly string[]> {
+  for (let from = after; from < last; from += WINDOW)
+    yield batch.read((tx) => readOutbox(tx, feed, from, WINDOW));
 }
 
 async function* readStats(batch: CommitBatch): AsyncIterable<BackupEntry> {

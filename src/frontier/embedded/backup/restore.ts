@@ -1,16 +1,14 @@
 /** Restores a backup. Each entry is one transaction, and is applied only once even if it is sent again. */
-import { RefusedError } from '../../../errors.js';
 import { priorityInBounds } from '../../../http/message/priority.js';
 import {
   type BackupEntry,
-  type BackupRequest,
   type RestoreTicket,
   restoredCookie,
   seedOf,
   textBytes,
 } from '../../backup/entry.js';
 import { delayInBounds, requireIds } from '../../clamp-values.js';
-import type { FailedRequest, Part } from '../../frontier.js';
+import type { Part } from '../../frontier.js';
 import { nodesAtWork, otherRestore, partNotEmpty, restoreGone } from '../../refusals.js';
 import { restoreCookies } from '../cookies/write-cookies.js';
 import type { FirstShape } from '../crawl/crawl-row.js';
@@ -66,7 +64,8 @@ export function applyEntry(tx: Transaction, id: string, number: number, entry: B
   const { restoring, restore_applied } = tx.crawl;
   if (restoring !== id) throw restoreGone();
   if (number <= restore_applied) return;
-  put(tx, entry);
+  // The compiler cannot see that both are of one kind.
+  puts[entry.kind](tx, entry as never);
   tx.crawl.restore_applied = number;
 }
 
@@ -79,46 +78,23 @@ export function endRestore(tx: Transaction, id: string): void {
   tx.crawl.epoch += 1;
 }
 
-function put(tx: Transaction, entry: BackupEntry): void {
-  switch (entry.kind) {
-    case 'crawl':
-      putCrawl(tx, entry);
-      break;
-    case 'requests':
-      putRequests(tx, entry.values);
-      break;
-    case 'failed':
-      putFailed(tx, entry.values);
-      break;
-    case 'cookies':
-      restoreCookies(tx, entry.values.map(restoredCookie));
-      break;
-    case 'dupefilter':
-      if (entry.index !== null && !bringBackCount(tx, entry.index)) throw otherBits();
-      break;
-    case 'seen':
-      bringBackSeen(tx, entry);
-      break;
-    case 'bits':
-      bringBackBits(tx, entry.values);
-      break;
-    case 'seeds':
-      putSeeds(tx, entry);
-      break;
-    case 'items':
-      addItems(tx, entry.values.map(textOf));
-      break;
-    case 'feed':
-      putFeed(tx, entry);
-      break;
-    case 'outbox':
-      appendToOutbox(tx, entry.feed, entry.values.map(textOf));
-      break;
-    case 'stats':
-      tx.counters.restore(entry.values);
-      break;
-  }
-}
+/** How an entry of each kind is restored. */
+const puts: { readonly [Kind in BackupEntry['kind']]: (tx: Transaction, entry: Entry<Kind>) => void } = {
+  crawl: putCrawl,
+  requests: putRequests,
+  failed: putFailed,
+  cookies: (tx, { values }) => restoreCookies(tx, values.map(restoredCookie)),
+  dupefilter: (tx, { index }) => {
+    if (index !== null) bringBackCount(tx, index);
+  },
+  seen: bringBackSeen,
+  bits: bringBackBits,
+  seeds: putSeeds,
+  items: (tx, { values }) => addItems(tx, values.map(textOf)),
+  feed: putFeed,
+  outbox: (tx, { feed, values }) => appendToOutbox(tx, feed, values.map(textOf)),
+  stats: (tx, { values }) => tx.counters.restore(values),
+};
 
 /** Restore the row of the crawl. An existing shape and an earlier beginning stay. */
 function putCrawl({ crawl, tally }: Transaction, entry: Entry<'crawl'>): void {
@@ -145,35 +121,23 @@ function putCrawl({ crawl, tally }: Transaction, entry: Entry<'crawl'>): void {
 }
 
 /** Insert requests with their old arrivals. One that is live already stays as it is. */
-function putRequests(tx: Transaction, requests: readonly BackupRequest[]): void {
+function putRequests(tx: Transaction, { values: requests }: Entry<'requests'>): void {
   requireIds(requests.map(({ id }) => ({ id, fingerprint: id })));
   const { tally } = tx;
-  for (const {
-    id,
-    domain,
-    priority,
-    arrival = 0,
-    dueAtMs,
-    crashes = 0,
-    unfiltered = false,
-    record,
-  } of requests) {
-    const bytes = bytesOf(id);
-    if (liveRequest(tx, bytes) !== undefined) continue;
-    const added = { id: bytes, domain, priority: priorityInBounds(priority), crashes, unfiltered, record };
-    insertRequest(
-      tx,
-      added,
-      arrival,
-      dueAtMs === undefined ? null : Math.round(delayInBounds(dueAtMs) * 1000),
-    );
+  for (const request of requests) {
+    const { arrival = 0, dueAtMs, crashes = 0, unfiltered = false } = request;
+    const id = bytesOf(request.id);
+    if (liveRequest(tx, id) !== undefined) continue;
+    const added = { ...request, id, priority: priorityInBounds(request.priority), crashes, unfiltered };
+    const dueUs = dueAtMs === undefined ? null : Math.round(delayInBounds(dueAtMs) * 1000);
+    insertRequest(tx, added, arrival, dueUs);
     tally.accepted += 1;
     // Later arrivals sort after the restored ones, even if the backup's clock was ahead.
     tally.last_arrival = Math.max(tally.last_arrival, arrival);
   }
 }
 
-function putFailed(tx: Transaction, requests: readonly FailedRequest[]): void {
+function putFailed(tx: Transaction, { values: requests }: Entry<'failed'>): void {
   requireIds(requests.map(({ id }) => ({ id, fingerprint: id })));
   const { sql, space, tally } = tx;
   for (const { id, record, crashes, ...failure } of requests) {
@@ -208,23 +172,10 @@ function putFeed(tx: Transaction, { feed, host, path, format, exporting, checkpo
   if (readFeedRow(tx, feed) !== null) return;
   writeFeedRow(tx, {
     ...newFeed(tx, feed),
-    ...{
-      host,
-      path,
-      format: format ?? null,
-      is_exporting: exporting ? 1 : 0,
-      last: checkpoint?.sequence ?? 0,
-    },
-    ...{ written: checkpoint?.sequence ?? 0, written_bytes: checkpoint?.lengthBytes ?? null },
-    written_header: checkpoint?.header ?? null,
+    ...{ host, path, format: format ?? null, is_exporting: exporting ? 1 : 0 },
+    ...{ last: checkpoint?.sequence ?? 0, written: checkpoint?.sequence ?? 0 },
+    ...{ written_bytes: checkpoint?.lengthBytes ?? null, written_header: checkpoint?.header ?? null },
   });
 }
 
 const textOf = (text: Parameters<typeof textBytes>[0]): string => textBytes(text).toString();
-
-function otherBits(): RefusedError {
-  return new RefusedError(
-    'the bits of this BloomDupeFilter were saved by a crawlnode whose embedded store kept them in another way: bring back the other parts with --only',
-    { code: 'other_bits' },
-  );
-}

@@ -1,22 +1,16 @@
 /** Reads and restores the fingerprints of a dupefilter. A dupefilter of another class gets only the fingerprints. */
+import type { Value } from '../../../disk/sqlite.js';
+import { RefusedError } from '../../../errors.js';
 import { type BackupEntry, inEntries } from '../../backup/entry.js';
-import type { RequestLife } from '../../frontier.js';
+import type { Dupefilter as Choice, RequestLife } from '../../frontier.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { BLOCK_BYTES } from '../dupefilters/bloom.js';
-import type { Dupefilter } from '../dupefilters/dupefilter.js';
-import { bytesOf, hexOf } from '../queue/requests.js';
-import { type Page, pageOf, pages } from './read-in-windows.js';
+import { bufferOf, type Dupefilter } from '../dupefilters/dupefilter.js';
+import { bytesOf } from '../queue/requests.js';
+import { rowsInWindows } from './read-in-windows.js';
 
-type SeenEntry = Extract<BackupEntry, { kind: 'seen' }>;
-
-/** A fingerprint in hex, with the other data of its class. */
-interface SeenValue {
-  readonly fingerprint: string;
-  /** Null: never. */
-  readonly untilMs?: number | null;
-  readonly life?: RequestLife;
-}
+type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;
 
 /** All recorded fingerprints. */
 export async function* readSeen(batch: CommitBatch): AsyncIterable<BackupEntry> {
@@ -25,104 +19,65 @@ export async function* readSeen(batch: CommitBatch): AsyncIterable<BackupEntry> 
   const { choice, count } = recorded;
   const isBits = choice.class === 'BloomDupeFilter';
   yield { kind: 'dupefilter', choice, engine: 'embedded', index: isBits ? [count] : null };
-  if (isBits) {
-    const blocks = pages(batch, 0, readBlocks);
-    for await (const values of inEntries(blocks, ([, bits]) => bits.length)) yield { kind: 'bits', values };
-    return;
-  }
-  const seen =
-    choice.class === 'CompactDupeFilter'
-      ? pages(batch, LEAST_HASH - 1n, readHashes)
-      : pages<SeenValue, Uint8Array>(batch, Buffer.alloc(0), readRows);
-  for await (const values of inEntries(seen, () => 40)) yield seenEntry(values);
+  const { first, query } = rowsOf[choice.class];
+  const rows = rowsInWindows<SeenRow>(batch, query, ({ spaces }) => spaces.dupefilter.id, first);
+  for await (const values of inEntries(rows, ({ bits }) => (bits === undefined ? 40 : BASE64_BYTES)))
+    yield seenEntry(choice, values);
 }
 
-function seenEntry(values: readonly SeenValue[]): SeenEntry {
-  const lives = values.flatMap(({ life }) => (life === undefined ? [] : [life]));
-  return {
-    kind: 'seen',
-    values: values.map(({ fingerprint }) => fingerprint),
-    ...(values[0]?.untilMs === undefined ? {} : { untilMs: values.map(({ untilMs }) => untilMs ?? null) }),
-    ...(lives.length === 0 ? {} : { lives }),
-  };
-}
-
-/** Hashes are signed; no key is smaller than all of them, so the first page begins at the smallest one. */
-function readHashes({ sql, spaces }: Transaction, after: bigint, max: number): Page<SeenValue, bigint> {
-  const rows = sql
-    .of('SELECT hash FROM seen_compact WHERE space = ? AND hash >= ? ORDER BY hash LIMIT ?', (it) =>
-      it.setReadBigInts(true),
-    )
-    .all(spaces.dupefilter.id, after + 1n, max) as { hash: bigint }[];
-  const page = pageOf(
-    rows,
-    max,
-    ({ hash }) => hash,
-    ({ hash }) => [{ fingerprint: BigInt.asUintN(64, hash).toString(16).padStart(16, '0') }],
-  );
-  return page.next === GREATEST_HASH ? { ...page, next: null } : page;
-}
-
-const LEAST_HASH = -(2n ** 63n);
-const GREATEST_HASH = 2n ** 63n - 1n;
-
-const rowsOf: Readonly<Record<string, string>> = {
-  RFPDupeFilter: 'SELECT id FROM seen',
-  TimedRFPDupeFilter: 'SELECT id, until FROM seen_timed',
-  StateDupeFilter: 'SELECT id, state, at, status, attempts FROM seen_state',
-};
+/** Of the bits of a block. */
+const BASE64_BYTES = (BLOCK_BYTES / 3) * 4;
 
 interface SeenRow {
-  readonly id: Uint8Array;
-  readonly until?: number;
-  readonly state?: RequestLife['state'];
-  readonly at?: number;
-  readonly status?: number | null;
-  readonly attempts?: number;
+  /** The fingerprint in hex; of a block of bits its slice and number: `1.17`. */
+  readonly value: string;
+  /** Null: never. */
+  readonly untilMs?: number | null;
+  readonly life?: string;
+  readonly bits?: Uint8Array;
 }
 
-function readRows(
-  { sql, spaces, dupefilter }: Transaction,
-  after: Uint8Array,
-  max: number,
-): Page<SeenValue, Uint8Array> {
-  const query = rowsOf[dupefilter.choice()?.class ?? 'RFPDupeFilter'];
-  const rows = sql
-    .of(`${query} WHERE space = ? AND id > ? ORDER BY id LIMIT ?`)
-    .all(spaces.dupefilter.id, after, max) as SeenRow[];
-  return pageOf(
-    rows,
-    max,
-    ({ id }) => id,
-    ({ id, until, state, at, status, attempts }) => [
-      {
-        fingerprint: hexOf(id),
-        ...(until !== undefined && { untilMs: until === 0 ? null : until }),
-        ...(state !== undefined && { life: { state, atMs: at!, status: status!, attempts: attempts! } }),
-      },
-    ],
-  );
+/** The rows of each class. The key of a hash is a text: a number of JavaScript would not hold its 64 bits. */
+const rowsOf: Readonly<Record<Choice['class'], { readonly first: Value; readonly query: string }>> = {
+  RFPDupeFilter: rowsById('lower(hex(id)) AS value FROM seen'),
+  TimedRFPDupeFilter: rowsById('lower(hex(id)) AS value, nullif(until, 0) AS untilMs FROM seen_timed'),
+  StateDupeFilter: rowsById(`lower(hex(id)) AS value,
+    json_object('state', state, 'atMs', at, 'status', status, 'attempts', attempts) AS life FROM seen_state`),
+  CompactDupeFilter: {
+    first: '-1e19',
+    query: `SELECT CAST(hash AS TEXT) AS key, printf('%016x', hash) AS value FROM seen_compact
+      WHERE space = ? AND hash > ? ORDER BY hash LIMIT ?`,
+  },
+  BloomDupeFilter: {
+    first: 0,
+    query: `SELECT rowid AS key, slice || '.' || block AS value, bits FROM seen_bloom
+      WHERE space = ? AND rowid > ? ORDER BY rowid LIMIT ?`,
+  },
+};
+
+function rowsById(columns: string) {
+  const query = `SELECT id AS key, ${columns} WHERE space = ? AND id > ? ORDER BY id LIMIT ?`;
+  return { first: Buffer.alloc(0), query };
 }
 
-/** A block is named by its slice and its number: `1.17`. */
-function readBlocks(
-  { sql, spaces }: Transaction,
-  after: number,
-  max: number,
-): Page<readonly [string, string], number> {
-  const rows = sql.all<{ row: number; slice: number; block: number; bits: Uint8Array }>`
-    SELECT rowid AS row, slice, block, bits FROM seen_bloom
-    WHERE space = ${spaces.dupefilter.id} AND rowid > ${after} ORDER BY rowid LIMIT ${max}`;
-  return pageOf(
-    rows,
-    max,
-    ({ row }) => row,
-    ({ slice, block, bits }) => [[`${slice}.${block}`, Buffer.from(bits).toString('base64')] as const],
-  );
+function seenEntry({ class: name }: Choice, rows: readonly SeenRow[]): BackupEntry {
+  if (name === 'BloomDupeFilter') {
+    const blocks = rows.map(({ value, bits }) => [value, bufferOf(bits!).toString('base64')] as const);
+    return { kind: 'bits', values: blocks };
+  }
+  const values = rows.map(({ value }) => value);
+  switch (name) {
+    case 'TimedRFPDupeFilter':
+      return { kind: 'seen', values, untilMs: rows.map(({ untilMs }) => untilMs ?? null) };
+    case 'StateDupeFilter':
+      return { kind: 'seen', values, lives: rows.map(({ life }) => JSON.parse(life!) as RequestLife) };
+    default:
+      return { kind: 'seen', values };
+  }
 }
 
 /** Record fingerprints of a backup. Those recorded already stay as they are; texts that are no fingerprints are skipped. */
-export function bringBackSeen(tx: Transaction, { values, untilMs, lives }: SeenEntry): void {
+export function bringBackSeen(tx: Transaction, { values, untilMs, lives }: Entry<'seen'>): void {
   const open = tx.dupefilter.begin();
   for (const [n, value] of values.entries()) {
     if (!/^[0-9a-f]{16}([0-9a-f]{24})?$/i.test(value)) continue;
@@ -141,12 +96,8 @@ function bringBackValue(
   const { space, choice } = open;
   if (choice.class === 'StateDupeFilter') {
     // Another class has recorded no more than that the fingerprint was seen.
-    const { state, atMs, status, attempts } = life ?? {
-      state: 'done',
-      atMs: nowMs,
-      status: null,
-      attempts: 0,
-    };
+    const done: RequestLife = { state: 'done', atMs: nowMs, status: null, attempts: 0 };
+    const { state, atMs, status, attempts } = life ?? done;
     open.count += sql.run`INSERT OR IGNORE INTO seen_state (space, id, state, at, status, attempts)
       VALUES (${space}, ${fingerprint}, ${state}, ${atMs}, ${status}, ${attempts})`;
   } else if (choice.class === 'TimedRFPDupeFilter' && choice.expireMs > 0 && typeof untilMs === 'number') {
@@ -163,19 +114,15 @@ function bringBackValue(
   }
 }
 
-/** Set how many fingerprints are in the bits that follow. @returns false for bits of another layout. */
-export function bringBackCount(tx: Transaction, index: readonly number[]): boolean {
+/** Set how many fingerprints are in the bits that follow. @throws RefusedError for bits of another layout. */
+export function bringBackCount(tx: Transaction, index: readonly number[]): void {
   const [count] = index;
-  if (index.length !== 1 || count === undefined) return false;
+  if (index.length !== 1 || count === undefined) throw otherBits();
   tx.dupefilter.begin().count = count;
-  return true;
 }
 
 /** Bits of a filter, block by block. */
-export function bringBackBits(
-  tx: Transaction,
-  values: readonly (readonly [place: string, bits: string])[],
-): void {
+export function bringBackBits(tx: Transaction, { values }: Entry<'bits'>): void {
   const { sql } = tx;
   const { space } = tx.dupefilter.begin();
   for (const [place, text] of values) {
@@ -184,4 +131,11 @@ export function bringBackBits(
     if (bits.length !== BLOCK_BYTES) continue;
     sql.run`INSERT OR IGNORE INTO seen_bloom (space, slice, block, bits) VALUES (${space}, ${slice}, ${block}, ${bits})`;
   }
+}
+
+function otherBits(): RefusedError {
+  return new RefusedError(
+    'the bits of this BloomDupeFilter were saved by a crawlnode whose embedded store kept them in another way: bring back the other parts with --only',
+    { code: 'other_bits' },
+  );
 }

@@ -7,34 +7,12 @@ const STEP = 5_000;
 /** Pages given back to the disk with each step. */
 const VACUUM_PAGES = 500;
 
-/** The column that identifies a row of a table within its space. A request's record is deleted before the request. */
-const keysByTable = {
-  request: 'n',
-  failure: 'sequence',
-  domain: 'name',
-  robots: 'origin',
-  node: 'number',
-  crawl: 'space',
-  tally: 'space',
-  dupefilter: 'space',
-  seen: 'id',
-  seen_timed: 'id',
-  seen_state: 'id',
-  seen_compact: 'hash',
-  seen_bloom: 'rowid',
-  cookie_set: 'n',
-  cookie_jar: 'name',
-  validator: 'id',
-  domain_pages: 'domain',
-  seed: 'n',
-  bad_seed: 'n',
-  item: 'n',
-  counter: 'name',
-  feed: 'feed',
-  outbox: 'n',
-} as const;
-
-type Table = keyof typeof keysByTable;
+/** The tables with rows of spaces, each with the column that identifies a row within its space. */
+const tables = `
+  SELECT name AS "table",
+    coalesce((SELECT name FROM pragma_table_info(t.name) WHERE pk > 0 ORDER BY pk DESC LIMIT 1), 'rowid') AS key
+  FROM sqlite_schema AS t
+  WHERE type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) WHERE name = 'space')`;
 
 /** Delete some of what was cleared. @returns whether that was all. */
 export function sweepSome({ sql }: OpenCrawl): boolean {
@@ -42,11 +20,11 @@ export function sweepSome({ sql }: OpenCrawl): boolean {
   if (garbage === undefined) return true;
   const { id } = garbage;
   let left = STEP;
-  for (const table of Object.keys(keysByTable) as Table[]) {
+  for (const { table, key } of sql.of(tables).all() as { table: string; key: string }[]) {
+    // A request's record is deleted before the request.
     if (table === 'request') {
       sql.run`DELETE FROM record WHERE n IN (SELECT n FROM request WHERE space = ${id} ORDER BY id LIMIT ${left})`;
     }
-    const key = keysByTable[table];
     const order = table === 'request' ? 'ORDER BY id' : '';
     const deletion = sql.of(
       `DELETE FROM ${table} WHERE space = ? AND ${key} IN (SELECT ${key} FROM ${table} WHERE space = ? ${order} LIMIT ?)`,

@@ -5,13 +5,16 @@ import type { Statements } from '../file/statements.js';
 /** The space of one key. Its row is read on first use. */
 export class Space {
   readonly name: string;
+  /** Where the entries of its list are; empty where it holds no list. */
+  readonly table: string;
   readonly #sql: Statements;
   #row: { id: number; entries: number } | null = null;
   #writtenEntries = 0;
 
-  constructor(sql: Statements, name: string) {
+  constructor(sql: Statements, name: string, table = '') {
     this.#sql = sql;
     this.name = name;
+    this.table = table;
   }
 
   /** 0 while the key has no space; no row has this id, so a query finds nothing. */
@@ -78,12 +81,12 @@ export class Spaces {
     this.#sql = sql;
     this.crawl = new Space(sql, keys.requests);
     this.dupefilter = new Space(sql, keys.dupefilter);
-    this.items = new Space(sql, keys.items);
-    this.stats = new Space(sql, keys.stats);
+    this.items = new Space(sql, keys.items, 'item');
+    this.stats = new Space(sql, keys.stats, 'counter');
     this.feeds = new Space(sql, `${keys.requests}:~feeds`);
     this.startUrls = keys.startUrls.map((name) => ({
-      good: new Space(sql, name),
-      bad: new Space(sql, `${name}:bad`),
+      good: new Space(sql, name, 'seed'),
+      bad: new Space(sql, `${name}:bad`, 'bad_seed'),
     }));
   }
 

@@ -1,5 +1,5 @@
 /** The checks of `doctor` for the folder and one crawl. Opening the folder has already checked what would be refused. */
-import { accessSync, constants, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, statfsSync } from 'node:fs';
 import { sqliteDriver } from '../../../disk/sqlite.js';
 import { byteSize } from '../../../format-amounts.js';
 import { dataFormats } from '../../data-format.js';
@@ -8,6 +8,7 @@ import type { Finding } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import type { Database } from '../file/database.js';
 import { mountType, otherUsers } from '../file/folder.js';
+import { fileSize } from '../file/wal.js';
 import { otherFormatOf } from '../nodes/shared-settings.js';
 
 /** Below this a commit may soon fail. */
@@ -62,8 +63,6 @@ export function examineStore(tx: Transaction, { path, file }: Database): Finding
   else crawl.ok('format', `data format ${dataFormats.embedded}`);
   return [...about.found, ...crawl.found];
 }
-
-const fileSize = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 /** Also true for a file that does not exist. */
 function isWritable(file: string): boolean {

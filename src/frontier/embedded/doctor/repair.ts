@@ -43,6 +43,8 @@ function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): void {
   const { sql, space, crawl, tally } = tx;
   crawl.repairing ??= crawl.control;
   crawl.control = 'paused';
+  sql.run`UPDATE request SET node = NULL, token = NULL, leased_at = NULL
+    WHERE space = ${space} AND (node IS NOT NULL OR token IS NOT NULL)`;
   sql.run`DELETE FROM node WHERE space = ${space}`;
   tx.nodes.forget();
   // What is known of robots.txt is fetched again.
@@ -51,7 +53,7 @@ function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): void {
   sql.run`UPDATE domain SET state = 'idle', until = NULL, head_rank = NULL, head_arrival = NULL, active = 0 WHERE space = ${space}`;
   tx.domains.forget();
   rebuildJars(tx);
-  const domains = sql.get<{ n: number }>`SELECT count(*) AS n FROM domain WHERE space = ${space}`!.n;
+  const domains = sql.count('domain', space);
   Object.assign(tally, {
     ...{ pending: 0, suspects: 0, delayed: 0, leased: 0, failed: 0, failed_records: 0, domains },
     ...{ alive: 0, volunteer: 0, hungry: 0 },
@@ -69,7 +71,6 @@ interface Row {
   readonly crashes: number;
   readonly unfiltered: 0 | 1;
   readonly failure: number | null;
-  readonly isHeld: 0 | 1;
   readonly text: string | null;
 }
 
@@ -80,8 +81,7 @@ interface Row {
 function repairStep(tx: Transaction, after: Uint8Array, read: ReadRecord): Uint8Array | null {
   const { sql, space } = tx;
   const rows = sql.all<Row>`
-    SELECT n, id, state, domain, rank, arrival, due, crashes, unfiltered, sequence AS failure,
-      coalesce(request.node, token) IS NOT NULL AS isHeld, text
+    SELECT n, id, state, domain, rank, arrival, due, crashes, unfiltered, sequence AS failure, text
     FROM request LEFT JOIN record USING (n) LEFT JOIN failure USING (n)
     WHERE request.space = ${space} AND id > ${after} ORDER BY id LIMIT ${STEP}`;
   for (const row of rows) repairRequest(tx, row, read);
@@ -91,8 +91,6 @@ function repairStep(tx: Transaction, after: Uint8Array, read: ReadRecord): Uint8
 function repairRequest(tx: Transaction, row: Row, read: ReadRecord): void {
   const { sql, tally } = tx;
   const { n, id, state, text, failure, due } = row;
-  if (row.isHeld === 1)
-    sql.run`UPDATE request SET node = NULL, token = NULL, leased_at = NULL WHERE n = ${n}`;
   if (state === 'failed') {
     if (failure === null) addFailure(tx, n, unknownReason(tx, 'unknown'));
     tally.failed += 1;
@@ -152,28 +150,9 @@ function endRepair(tx: Transaction): Repaired {
     if (count !== open.count) crawl.epoch += 1;
     open.count = count;
   }
-  const lists = [
-    ...([
-      ['item', spaces.items],
-      ['counter', spaces.stats],
-    ] as const),
-    ...spaces.startUrls.flatMap(
-      ({ good, bad }) =>
-        [
-          ['seed', good],
-          ['bad_seed', bad],
-        ] as const,
-    ),
-  ];
-  for (const [table, list] of lists) {
-    if (list.id === 0) continue;
-    list.entries = (
-      sql.of(`SELECT count(*) AS n FROM ${table} WHERE space = ?`).get(list.id) as { n: number }
-    ).n;
-  }
-  for (const { name } of sql.all<{
-    name: string;
-  }>`SELECT name FROM domain WHERE space = ${space} AND state = 'idle' AND until IS NULL`) {
+  for (const list of spaces.lists) list.entries = sql.count(list.table, list.id);
+  const idle = `SELECT name FROM domain WHERE space = ? AND state = 'idle' AND until IS NULL`;
+  for (const name of sql.column<string>(idle, space)) {
     // Its state is computed when it is written; a row with nothing to remember is deleted.
     tx.domains.change(name);
   }

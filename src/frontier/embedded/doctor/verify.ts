@@ -35,21 +35,16 @@ export async function verify(batch: CommitBatch, database: Database): Promise<st
 }
 
 function sentencesOf({ sql, space }: Transaction, query: string): string[] {
-  const rows = sql.of(query, (it) => it.setReturnArrays(true)).all(space) as [string][];
-  return listed(rows.map(([sentence]) => sentence));
+  return listed(sql.column<string>(query, space));
 }
 
 function tablesOf({ sql }: Transaction): string[] {
-  const rows = sql.all<{
-    name: string;
-  }>`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`;
-  return rows.map(({ name }) => name);
+  return sql.column(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`);
 }
 
 /** SQLite's own check: sound pages, rows that fit their columns, indexes that hold what their table holds. */
 function checkPages({ sql }: Transaction, file: string, table: string): void {
-  const rows = sql.of(`PRAGMA integrity_check(${table})`).all() as { integrity_check: string }[];
-  const [first] = rows.map(({ integrity_check }) => integrity_check);
+  const [first] = sql.column<string>(`PRAGMA integrity_check(${table})`);
   if (first !== undefined && first !== 'ok') throw damagedStore(file, first);
 }
 
@@ -101,26 +96,18 @@ function checkDupefilter(tx: Transaction): string[] {
 
 /** I4: the stored length of each list is right. */
 function checkLists({ sql, spaces }: Transaction): string[] {
-  const lists = [
-    { table: 'item', noun: 'items', space: spaces.items },
-    { table: 'counter', noun: 'counters', space: spaces.stats },
-    ...spaces.startUrls.map(({ good }) => ({ table: 'seed', noun: 'seeds', space: good })),
-    ...spaces.startUrls.map(({ bad }) => ({ table: 'bad_seed', noun: 'bad seeds', space: bad })),
-  ];
-  return lists.flatMap(({ table, noun, space }) => {
-    const { n } = sql.of(`SELECT count(*) AS n FROM ${table} WHERE space = ?`).get(space.id) as { n: number };
-    return n === space.entries
-      ? []
-      : [`I4: there are ${n} ${noun} in ${space.name}, the counter says ${space.entries}`];
+  return spaces.lists.flatMap(({ table, id, name, entries }) => {
+    const n = sql.count(table, id);
+    const noun = `${table.replace('_', ' ')}s`;
+    return n === entries ? [] : [`I4: there are ${n} ${noun} in ${name}, the counter says ${entries}`];
   });
 }
 
 /** I1: a crawl that does not exist has no requests, domains or nodes, since no sweep would delete them. */
 function checkLeftovers({ sql, space }: Transaction): string[] {
   return ['request', 'domain', 'node', 'failure', 'robots'].flatMap((table) => {
-    const { n } = sql
-      .of(`SELECT count(*) AS n FROM ${table} WHERE space = ? OR space NOT IN (SELECT id FROM space)`)
-      .get(space) as { n: number };
+    const query = `SELECT count(*) FROM ${table} WHERE space = ? OR space NOT IN (SELECT id FROM space)`;
+    const [n] = sql.column<number>(query, space);
     return n === 0 ? [] : [`I1: ${n} rows of the table ${table} are of a crawl that is not there`];
   });
 }

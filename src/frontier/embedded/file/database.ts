@@ -19,7 +19,7 @@ import { dataFormats, otherFormat } from '../../data-format.js';
 import { enterFolder, type Folder } from './folder.js';
 import { asExpected, damagedStore } from './sqlite-errors.js';
 import { Statements } from './statements.js';
-import { checkpoint, fileIn, syncEachSecond, type WalSync, walIn } from './wal.js';
+import { checkpoint, fileIn, syncEachSecond, walIn } from './wal.js';
 
 /** 'crnd' in ASCII: tells our files from other programs' databases. */
 const APPLICATION_ID = 0x63726e64;
@@ -69,7 +69,7 @@ export class Database {
   /** What identifies the open file. */
   #identity: Pick<Stats, 'dev' | 'ino'> | null = null;
   #folder: Folder | null = null;
-  #sync: WalSync | null = null;
+  #endSync: (() => Promise<void>) | null = null;
   #empty: Statements | null = null;
 
   constructor(path: string) {
@@ -77,28 +77,23 @@ export class Database {
     this.file = fileIn(path);
   }
 
-  /** Open the file if there is one. */
-  open(): void {
-    if (this.#open !== null) return;
-    if (existsSync(this.file)) this.#openFile();
+  /** Open the file if there is one. @returns its statements; null where there is none. */
+  open(): Statements | null {
+    if (this.#open !== null) this.#refuseVanished();
+    else if (existsSync(this.file)) this.#openFile();
     else refuseOlderStore(this.path);
+    return this.#open;
   }
 
-  /** Whether there is a file. */
-  get exists(): boolean {
-    if (this.#open === null) this.open();
-    else this.#refuseVanished();
-    return this.#open !== null;
-  }
-
-  /** Whether the file is in use. Cheaper than `exists`, which looks whether somebody has deleted it. */
+  /** Whether the file is in use. Cheaper than `open`, which looks whether somebody has deleted it. */
   get isOpen(): boolean {
     return this.#open !== null;
   }
 
   /** What to read from: the file, or where there is none an empty database. */
   get readable(): Statements {
-    if (this.exists) return this.#open!;
+    const open = this.open();
+    if (open !== null) return open;
     this.#empty ??= prepareEmpty();
     return this.#empty;
   }
@@ -111,7 +106,7 @@ export class Database {
 
   /** What to write to; made if need be. */
   get writable(): Statements {
-    if (!this.exists) {
+    if (this.open() === null) {
       this.#folder ??= enterFolder(this.path);
       try {
         makeFile(this.file);
@@ -133,7 +128,7 @@ export class Database {
     shared.delete(this.path);
     this.#empty?.connection.close();
     // A command has no thread that syncs: what it wrote is on the disk before it ends.
-    await this.#sync?.end();
+    await this.#endSync?.();
     if (this.#open !== null) {
       emptyLog(this.#open.connection);
       this.#open.connection.close();
@@ -163,7 +158,7 @@ export class Database {
     }
     this.#open = new Statements(connection);
     this.#identity = statSync(this.file);
-    this.#sync = syncEachSecond(walIn(this.path));
+    this.#endSync = syncEachSecond(walIn(this.path));
   }
 }
 
@@ -211,15 +206,20 @@ function openExisting(file: string): Connection {
  */
 function makeFile(file: string): void {
   const fresh = `${file}.${process.pid}.new`;
-  rmSync(fresh, { force: true });
   try {
+    removeFile(fresh);
     createFile(fresh);
     linkSync(fresh, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    for (const end of ['', '-journal', '-wal', '-shm']) rmSync(fresh + end, { force: true });
+    removeFile(fresh);
   }
+}
+
+/** Remove a database that nobody has open, and its logs. */
+export function removeFile(file: string): void {
+  for (const end of ['', '-journal', '-wal', '-shm']) rmSync(file + end, { force: true });
 }
 
 /** Make a database with our tables, in its final journal mode, and close it. */

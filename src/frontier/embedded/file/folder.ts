@@ -20,7 +20,7 @@ import { join } from 'node:path';
 import { makeFolder } from '../../../disk/make-folder.js';
 import { FrontierUnavailableError, messageOf, RefusedError } from '../../../errors.js';
 import { isRunning } from '../../feed-claim.js';
-import { bootId } from './processes.js';
+import { bootId, readOr } from './processes.js';
 
 /** Types of statfs(2) that are network file systems: NFS, SMB, CIFS, SMB2, Ceph, AFS, 9P. */
 const networkTypes = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x00c36400, 0x5346414f, 0x01021997]);
@@ -96,16 +96,8 @@ function refuseNetwork(path: string): void {
   );
 }
 
-/** A file that nobody has touched for long is of a process that is gone. Others come and go while we look. */
 function refuseStrangers(path: string, users: string, self: User): void {
-  for (const name of readdirSync(users)) {
-    const file = join(users, name);
-    if (isStale(file)) {
-      rmSync(file, { force: true });
-      continue;
-    }
-    const user = readUser(file);
-    if (user === null) continue;
+  for (const user of usersIn(users)) {
     const isOtherMachine = user.bootId !== self.bootId && user.host !== self.host;
     const isOtherBoot = user.bootId !== self.bootId && user.host === self.host;
     if (isOtherBoot || (!isOtherMachine && user.pidNamespace === self.pidNamespace)) continue;
@@ -118,27 +110,26 @@ function refuseStrangers(path: string, users: string, self: User): void {
 
 /** How many other processes have the folder open, as far as they say so; one that was killed does not. */
 export function otherUsers(path: string): number {
-  const users = join(path, 'users');
-  return readdirSync(users).filter((name) => {
-    if (!name.endsWith('.json') || name.startsWith(`${process.pid}-`) || isStale(join(users, name)))
-      return false;
-    const user = readUser(join(users, name));
-    return user !== null && isRunning(user.pid);
-  }).length;
+  return usersIn(join(path, 'users')).filter(({ pid }) => pid !== process.pid && isRunning(pid)).length;
+}
+
+/** Who says to have the folder open. A file that nobody has touched for long is of a process that is gone: it is removed. */
+function usersIn(users: string): User[] {
+  return readdirSync(users).flatMap((name) => {
+    const file = join(users, name);
+    if (isStale(file)) {
+      rmSync(file, { force: true });
+      return [];
+    }
+    // Others come and go while we look.
+    const user = readOr(null, () => JSON.parse(readFileSync(file, 'utf8')) as User);
+    return user === null || !name.endsWith('.json') ? [] : [user];
+  });
 }
 
 function isStale(file: string): boolean {
   const touchedAtMs = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return Date.now() - touchedAtMs > STALE_MS;
-}
-
-/** Null when it is not there any more, or is not of ours. */
-function readUser(file: string): User | null {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as User;
-  } catch {
-    return null;
-  }
 }
 
 /**
@@ -149,10 +140,7 @@ function announce(users: string, file: string, self: User): void {
   try {
     writeWhole(file, self);
   } catch (error) {
-    const isKnown = readdirSync(users).some(
-      (name) => name.startsWith(`${process.pid}-`) && name.endsWith('.json'),
-    );
-    if (!isKnown) throw error;
+    if (!usersIn(users).some(({ pid }) => pid === process.pid)) throw error;
   }
 }
 
@@ -183,25 +171,17 @@ function touch(file: string, self: User): void {
 
 /** The kernel's name of this process's PID namespace; empty where there are none. */
 function pidNamespace(): string {
-  try {
-    return readlinkSync('/proc/self/ns/pid');
-  } catch {
-    return '';
-  }
+  return readOr('', () => readlinkSync('/proc/self/ns/pid'));
 }
 
 /** The file system type of the mount that holds the path, such as `fuse.sshfs`. */
 export function mountType(path: string): string {
   let best = { point: '', type: '' };
-  try {
-    for (const line of readFileSync('/proc/self/mountinfo', 'utf8').split('\n')) {
-      const [left = '', right = ''] = line.split(' - ');
-      const point = left.split(' ')[4] ?? '';
-      const isAbove = point === '/' || path === point || path.startsWith(`${point}/`);
-      if (isAbove && point.length >= best.point.length) best = { point, type: right.split(' ')[0] ?? '' };
-    }
-  } catch {
-    return '';
+  for (const line of readOr('', () => readFileSync('/proc/self/mountinfo', 'utf8')).split('\n')) {
+    const [left = '', right = ''] = line.split(' - ');
+    const point = left.split(' ')[4] ?? '';
+    const isAbove = point === '/' || path === point || path.startsWith(`${point}/`);
+    if (isAbove && point.length >= best.point.length) best = { point, type: right.split(' ')[0] ?? '' };
   }
   return best.type;
 }

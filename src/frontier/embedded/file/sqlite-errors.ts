@@ -23,12 +23,6 @@ export function isBusy(error: unknown): boolean {
   return code === BUSY || code === LOCKED;
 }
 
-/** Whether the file is no database any more. */
-function isDamaged(error: unknown): boolean {
-  const code = primaryCode(error);
-  return code !== null && damaged.has(code);
-}
-
 /** The end of every command on a file that cannot be trusted any more. */
 export function damagedStore(file: string, why: string, cause?: unknown): DamagedStoreError {
   return new DamagedStoreError(
@@ -53,7 +47,7 @@ export function asExpected(error: unknown, file: string): unknown {
   if (error instanceof SyntaxError || error instanceof RangeError)
     return damagedStore(file, error.message, error);
   if (code === null) return error;
-  if (isDamaged(error)) return damagedStore(file, messageOf(error), error);
+  if (damaged.has(code)) return damagedStore(file, messageOf(error), error);
   if (isBusy(error)) return lockedByPeer(file, 0);
   const why = advice[code] ?? 'could not be used';
   const options = { cause: error, ...(code === FULL && { code: 'disk_full' as const }) };

@@ -40,12 +40,22 @@ export class Statements {
     return changes === 0 ? 0 : Number(lastInsertRowid);
   }
 
-  /** A statement whose text is made by code, such as one for all columns of a table; `set` is applied when it is new. */
-  of(text: string, set?: (statement: Statement) => void): Statement {
+  /** The first column of all rows, of a statement whose text is made by code. */
+  column<T extends Value>(text: string, ...values: readonly Value[]): T[] {
+    const rows = this.of(text).all(...values) as object[];
+    return rows.map((row) => Object.values(row)[0] as T);
+  }
+
+  /** How many rows of a space are in a table. */
+  count(table: string, space: number): number {
+    return this.column<number>(`SELECT count(*) FROM ${table} WHERE space = ?`, space)[0]!;
+  }
+
+  /** A statement whose text is made by code, such as one for all columns of a table. */
+  of(text: string): Statement {
     let statement = this.#byText.get(text);
     if (statement === undefined) {
       statement = this.connection.prepare(text);
-      set?.(statement);
       this.#byText.set(text, statement);
     }
     return statement;

@@ -26,13 +26,11 @@ export const fileIn = (dir: string): string => join(resolve(dir), 'frontier.db')
 /** Its log. */
 export const walIn = (dir: string): string => `${fileIn(dir)}-wal`;
 
-export interface WalSync {
-  /** Sync once more, and no more after that. */
-  end(): Promise<void>;
-}
-
-/** Sync the log each second, from the thread pool. The timer never keeps a process alive. */
-export function syncEachSecond(wal: string): WalSync {
+/**
+ * Sync the log each second, from the thread pool. The timer never keeps a process alive.
+ * @returns a function that syncs once more, and no more after that.
+ */
+export function syncEachSecond(wal: string): () => Promise<void> {
   let syncedAtMs = 0;
   let underWay: Promise<void> = Promise.resolve();
   const sync = (): Promise<void> => {
@@ -45,11 +43,9 @@ export function syncEachSecond(wal: string): WalSync {
     return underWay;
   };
   const timer = setInterval(() => void sync(), SYNC_MS).unref();
-  return {
-    async end() {
-      clearInterval(timer);
-      await sync();
-    },
+  return () => {
+    clearInterval(timer);
+    return sync();
   };
 }
 
@@ -58,7 +54,7 @@ export function syncEachSecond(wal: string): WalSync {
  * @returns whether that took the place of a commit.
  */
 export function checkpointWhenLarge(file: string, { connection }: Statements): boolean {
-  if (sizeOf(`${file}-wal`) < LARGE_BYTES) return false;
+  if (fileSize(`${file}-wal`) < LARGE_BYTES) return false;
   checkpoint(connection);
   return true;
 }
@@ -83,6 +79,7 @@ async function syncFile(file: string): Promise<boolean> {
   }
 }
 
-const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+/** In bytes; 0 where there is no such file. */
+export const fileSize = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 const changedAtMs = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;

@@ -8,9 +8,9 @@ const MAX_CRAWLS = 100_000;
 export async function findInFolder(dir: string): Promise<string[]> {
   const database = openDatabase(dir);
   try {
-    const rows = database.readable.all<{ name: string }>`
-      SELECT name FROM space WHERE is_crawl = 1 ORDER BY name LIMIT ${MAX_CRAWLS}`;
-    return rows.map(({ name }) => name);
+    return database.readable.column(
+      `SELECT name FROM space WHERE is_crawl = 1 ORDER BY name LIMIT ${MAX_CRAWLS}`,
+    );
   } catch (error) {
     throw asExpected(error, database.file);
   } finally {

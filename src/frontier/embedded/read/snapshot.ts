@@ -2,7 +2,7 @@
 
 import { splitStats } from '../../../stats/stat-change.js';
 import type { NodeSnapshot, PartCounts, RunSnapshot, Shape, Snapshot } from '../../frontier.js';
-import { newTally, openWork } from '../crawl/crawl-row.js';
+import { type CrawlRow, newTally, openWork, type TallyRow } from '../crawl/crawl-row.js';
 import type { Space } from '../crawl/keyspaces.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { listFeeds } from '../feeds/outbox.js';
@@ -17,6 +17,7 @@ export function takeSnapshot(tx: Transaction): Snapshot {
   refuseOtherFormat(tx);
   const { spaces } = tx;
   const tally = tx.hasCrawl ? tx.tally : newTally(0, 0);
+  const crawl = tx.hasCrawl ? tx.crawl : null;
   const nodes = tx.nodes.all();
   return {
     startUrls: sum(spaces.startUrls.map(({ good }) => good.entries)),
@@ -36,20 +37,20 @@ export function takeSnapshot(tx: Transaction): Snapshot {
     bytes: {
       frontier: requestBytes(tx, openWork(tally) + tally.failed),
       dupefilter: tx.dupefilter.bytes(),
-      startUrls: sum(spaces.startUrls.map(({ good }) => listBytes(tx, good, 'seed', 'value'))),
-      items: listBytes(tx, spaces.items, 'item', 'text'),
-      stats: listBytes(tx, spaces.stats, 'counter', 'name'),
+      startUrls: sum(spaces.startUrls.map(({ good }) => listBytes(tx, good, 'value'))),
+      items: listBytes(tx, spaces.items, 'text'),
+      stats: listBytes(tx, spaces.stats, 'name'),
     },
     nodes: nodes.filter((node) => isAlive(tx, node)).map((node) => describe(tx, node)),
     silent: nodes.filter((node) => !isAlive(tx, node)).map((node) => describe(tx, node)),
     ...splitStats(tx.counters.all()),
     outbox: listFeeds(tx),
-    run: runOf(tx),
-    control: tx.hasCrawl ? tx.crawl.control : 'running',
-    shape: agreedShape(tx),
-    queueLimit: tx.hasCrawl && tx.crawl.run !== null ? tx.crawl.tunables.queueLimit : null,
-    beganAtMs: tx.hasCrawl ? tx.crawl.began_at : null,
-    seenSinceMs: tx.hasCrawl ? tx.crawl.seen_since : null,
+    run: crawl === null ? null : runOf(crawl, tally),
+    control: crawl?.control ?? 'running',
+    shape: crawl === null ? null : agreedShape(crawl),
+    queueLimit: crawl === null || crawl.run === null ? null : crawl.tunables.queueLimit,
+    beganAtMs: crawl?.began_at ?? null,
+    seenSinceMs: crawl?.seen_since ?? null,
   };
 }
 
@@ -57,9 +58,10 @@ export function takeSnapshot(tx: Transaction): Snapshot {
 export function countParts(tx: Transaction): PartCounts {
   const { spaces } = tx;
   // The counters of another data format may mean something else.
-  const tally = tx.hasCrawl && otherFormatOf(tx) === null ? tx.tally : newTally(0, 0);
+  const isOther = otherFormatOf(tx) !== null;
+  const tally = tx.hasCrawl && !isOther ? tx.tally : newTally(0, 0);
   return {
-    queue: otherFormatOf(tx) === null ? openWork(tally) : countRequests(tx),
+    queue: isOther ? tx.sql.count('request', tx.space) : openWork(tally),
     dupefilter: tx.dupefilter.count(),
     start_urls: sum(spaces.startUrls.map(({ good, bad }) => good.entries + bad.entries)),
     items: spaces.items.entries,
@@ -68,24 +70,22 @@ export function countParts(tx: Transaction): PartCounts {
   };
 }
 
-function runOf(tx: Transaction): RunSnapshot | null {
-  if (!tx.hasCrawl || tx.crawl.run === null) return null;
-  const { id, startedAtMs, closed, closing } = tx.crawl.run;
+function runOf({ run }: CrawlRow, tally: TallyRow): RunSnapshot | null {
+  if (run === null) return null;
+  const { id, startedAtMs, closed, closing } = run;
   return {
     id,
     startedAt: startedAtMs,
-    pages: tx.tally.run_pages,
-    items: tx.tally.run_items,
-    failed: tx.tally.run_failed,
+    pages: tally.run_pages,
+    items: tally.run_items,
+    failed: tally.run_failed,
     closed: (closed ?? closing)?.reason ?? null,
     endedAt: closed?.atMs ?? null,
   };
 }
 
 /** Null too where a cleared dupefilter may be followed by one of another class. */
-function agreedShape(tx: Transaction): Shape | null {
-  if (!tx.hasCrawl) return null;
-  const { shape, dupefilter } = tx.crawl;
+function agreedShape({ shape, dupefilter }: CrawlRow): Shape | null {
   return shape === null || dupefilter === null ? null : { ...shape, dupefilter };
 }
 
@@ -115,18 +115,11 @@ function requestBytes({ sql, space }: Transaction, count: number): number {
 }
 
 /** What a list takes: its entries are about as large as the first ones, and some bytes beside. */
-function listBytes({ sql }: Transaction, { id, entries }: Space, table: string, column: string): number {
+function listBytes({ sql }: Transaction, { table, id, entries }: Space, column: string): number {
   if (entries === 0) return 0;
-  const { mean } = sql
-    .of(
-      `SELECT avg(octet_length(${column})) AS mean FROM (SELECT ${column} FROM ${table} WHERE space = ? LIMIT ${SAMPLE})`,
-    )
-    .get(id) as { mean: number | null };
+  const some = `SELECT ${column} FROM ${table} WHERE space = ? LIMIT ${SAMPLE}`;
+  const [mean] = sql.column<number | null>(`SELECT avg(octet_length(${column})) FROM (${some})`, id);
   return Math.round(entries * ((mean ?? 0) + 16));
-}
-
-function countRequests({ sql, space }: Transaction): number {
-  return sql.get<{ n: number }>`SELECT count(*) AS n FROM request WHERE space = ${space}`!.n;
 }
 
 function sum(numbers: readonly number[]): number {

@@ -91,7 +91,7 @@ function readPayload(cell: Reader, bytes: number, most: number, pages: PageSourc
   const wanted = LEAST + ((bytes - LEAST) % (PAGE_BYTES - 4));
   const parts = [cell.bytes(wanted <= most ? wanted : LEAST)];
   let left = bytes - parts[0]!.length;
-  for (let next = cell.uint32(); left > 0; ) {
+  for (let next = cell.bytes(4).readUInt32BE(0); left > 0; ) {
     const page = pages.page(next);
     if (page === null) throw new RangeError('an overflow page is gone');
     const part = page.subarray(4, 4 + Math.min(left, PAGE_BYTES - 4));
@@ -135,11 +135,6 @@ class Reader {
   constructor(from: Buffer, at: number) {
     this.#from = from;
     this.at = at;
-  }
-
-  uint32(): number {
-    this.at += 4;
-    return this.#from.readUInt32BE(this.at - 4);
   }
 
   /** A number where that is exact, else a bigint. */

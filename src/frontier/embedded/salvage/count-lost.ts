@@ -6,10 +6,7 @@ import type { Statements } from '../file/statements.js';
 export function countLost(sql: Statements): string[] {
   const isNameless = sql.get`SELECT 1 FROM space WHERE name IS NOT NULL` === undefined;
   if (isNameless) return ['everything that it held: not even the names of its crawls could be read'];
-  return queries.flatMap((query) => {
-    const rows = sql.of(query, (it) => it.setReturnArrays(true)).all() as [string][];
-    return rows.map(([sentence]) => sentence);
-  });
+  return queries.flatMap((query) => sql.column<string>(query));
 }
 
 /** The table of each class of dupefilter. */
@@ -52,12 +49,7 @@ const queries: readonly string[] = [
        WHERE name IS NOT NULL AND choice ->> 'class' = '${filter}'`,
     ),
   ),
-  ...seenTables.map(
-    (
-      table,
-    ) => `SELECT DISTINCT name || ': of which class it is' FROM ${table} AS t JOIN space ON space.id = t.space
-      WHERE name IS NOT NULL AND t.space NOT IN (SELECT space FROM dupefilter)`,
-  ),
+  ...seenTables.map(withoutClass),
 
   missing(
     'entries',
@@ -72,13 +64,18 @@ const queries: readonly string[] = [
        AND sequence > coalesce(written, 0)) AS found FROM feed`,
   ),
 
-  ...['request', 'item', 'seed', 'outbox', ...seenTables].map(
-    (
-      table,
-    ) => `SELECT 'the name of the key that ' || count(*) || ' rows of the table ${table} belong to' FROM ${table}
-      WHERE space NOT IN (SELECT id FROM space) HAVING count(*) > 0`,
-  ),
+  ...['request', 'item', 'seed', 'outbox', ...seenTables].map(withoutName),
 ];
+
+function withoutClass(table: string): string {
+  return `SELECT DISTINCT name || ': of which class it is' FROM ${table} AS t JOIN space ON space.id = t.space
+    WHERE name IS NOT NULL AND t.space NOT IN (SELECT space FROM dupefilter)`;
+}
+
+function withoutName(table: string): string {
+  return `SELECT 'the name of the key that ' || count(*) || ' rows of the table ${table} belong to' FROM ${table}
+    WHERE space NOT IN (SELECT id FROM space) HAVING count(*) > 0`;
+}
 
 /** @param counts a query for rows of `name`, `expected` and `found`. */
 function missing(noun: string, counts: string): string {

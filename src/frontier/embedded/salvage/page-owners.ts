@@ -3,7 +3,7 @@
  * (https://sqlite.org/fileformat2.html, section 1.8), so this is known even where the parents are damaged. Where the map is
  * damaged, the child pointers of the parents are used.
  */
-import { type BtreePage, childrenOf, decodePage } from './btree-page.js';
+import { childrenOf } from './btree-page.js';
 import { PAGE_BYTES, type PageSource } from './page-source.js';
 
 /** Types of the entries of the map. */
@@ -20,18 +20,21 @@ const LOCK_PAGE = 0x4000_0000 / PAGE_BYTES + 1;
 /** Deeper than any tree. A damaged map may hold a circle. */
 const MAX_DEPTH = 30;
 
-/** A page in use: the root of its b-tree, and what it holds; null where it cannot be read. */
+/** In place of a parent: the page has no rows of its own, as it is free, an overflow page, or one of the map. */
+const NO_ROWS = 0;
+
+/** A page of a b-tree, with the root of that tree. */
 export interface OwnedPage {
+  readonly number: number;
   readonly root: number;
-  readonly content: BtreePage | null;
 }
 
 /** All pages of b-trees. `roots` are known to be the roots of some, whatever the map says. */
-export function* ownedPages(pages: PageSource, roots: ReadonlySet<number>): Iterable<OwnedPage> {
+export function* ownedPages(pages: PageSource, roots: ReadonlyMap<number, unknown>): Iterable<OwnedPage> {
   const above = pagesAbove(pages);
   for (let number = 1; number <= pages.count; number += 1) {
     const root = rootOf(number, pages, roots, above);
-    if (root !== null) yield { root, content: decodePage(number, pages) };
+    if (root !== null) yield { number, root };
   }
 }
 
@@ -39,7 +42,7 @@ export function* ownedPages(pages: PageSource, roots: ReadonlySet<number>): Iter
 function pagesAbove(pages: PageSource): Map<number, number> {
   const above = new Map<number, number>();
   for (let number = 1; number <= pages.count; number += 1) {
-    if (entryOf(number, pages)?.isFree === true) continue;
+    if (mappedParent(number, pages) === NO_ROWS) continue;
     for (const child of childrenOf(number, pages)) above.set(child, number);
   }
   return above;
@@ -49,43 +52,32 @@ function pagesAbove(pages: PageSource): Map<number, number> {
 function rootOf(
   number: number,
   pages: PageSource,
-  roots: ReadonlySet<number>,
+  roots: ReadonlyMap<number, unknown>,
   above: ReadonlyMap<number, number>,
 ): number | null {
   let at = number;
   for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
     if (at === 1 || roots.has(at)) return at;
-    const entry = entryOf(at, pages);
-    if (entry?.isFree === true) return null;
-    if (entry?.isRoot === true) return at;
-    const parent = entry?.parent ?? above.get(at);
-    if (parent === undefined || parent === at) return null;
+    const parent = mappedParent(at, pages) ?? above.get(at) ?? NO_ROWS;
+    if (parent === NO_ROWS) return null;
+    if (parent === at) return at;
     at = parent;
   }
   return null;
 }
 
-interface Entry {
-  readonly isRoot: boolean;
-  /** Free, or an overflow page: it has no rows of its own. */
-  readonly isFree: boolean;
-  readonly parent: number | null;
-}
-
-/** The entry of a page in the pointer map; null where it is not valid. */
-function entryOf(number: number, pages: PageSource): Entry | null {
+/** The parent of a page by the pointer map: the page itself for a root, `NO_ROWS`, or null where the entry is not valid. */
+function mappedParent(number: number, pages: PageSource): number | null {
   const nth = Math.floor((number - 2) / (ENTRIES + 1));
   let map = nth * (ENTRIES + 1) + 2;
   if (map === LOCK_PAGE) map += 1;
-  if (number === map || number === LOCK_PAGE) return { isRoot: false, isFree: true, parent: null };
+  if (number === map || number === LOCK_PAGE) return NO_ROWS;
   const page = number < 2 ? null : pages.page(map);
   const at = ENTRY_BYTES * (number - map - 1);
   if (page === null || at < 0 || at + ENTRY_BYTES > PAGE_BYTES) return null;
   const type = page[at]!;
   const parent = page.readUInt32BE(at + 1);
-  if (type === ROOT) return parent === 0 ? { isRoot: true, isFree: false, parent: null } : null;
-  if (type > ROOT && type <= OVERFLOW_LATER) return { isRoot: false, isFree: true, parent: null };
-  return type === BTREE && parent > 0 && parent <= pages.count
-    ? { isRoot: false, isFree: false, parent }
-    : null;
+  if (type === ROOT) return parent === 0 ? number : null;
+  if (type > ROOT && type <= OVERFLOW_LATER) return NO_ROWS;
+  return type === BTREE && parent > 0 && parent <= pages.count ? parent : null;
 }

@@ -62,16 +62,17 @@ function committedFrames(log: Buffer): Map<number, number> {
   if (log.length < LOG_HEADER_BYTES) return committed;
   const magic = log.readUInt32BE(0);
   if (magic >>> 1 !== 0x377f0682 >>> 1 || log.readUInt32BE(8) !== PAGE_BYTES) return committed;
-  const sum = new Checksum(log, (magic & 1) === 1);
-  sum.add(0, 24);
-  if (!sum.isAt(24)) return committed;
+  const view = new DataView(log.buffer, log.byteOffset, log.length);
+  const isLittleEndian = (magic & 1) === 0;
+  let sum = checksum(view, 0, 24, isLittleEndian, [0, 0]);
+  if (!isSumAt(view, 24, sum)) return committed;
   const salts = log.subarray(16, 24);
   const pending = new Map<number, number>();
   const frameBytes = FRAME_HEADER_BYTES + PAGE_BYTES;
   for (let at = LOG_HEADER_BYTES; at + frameBytes <= log.length; at += frameBytes) {
-    sum.add(at, at + 8);
-    sum.add(at + FRAME_HEADER_BYTES, at + frameBytes);
-    if (!log.subarray(at + 8, at + 16).equals(salts) || !sum.isAt(at + 16)) break;
+    sum = checksum(view, at, at + 8, isLittleEndian, sum);
+    sum = checksum(view, at + FRAME_HEADER_BYTES, at + frameBytes, isLittleEndian, sum);
+    if (!log.subarray(at + 8, at + 16).equals(salts) || !isSumAt(view, at + 16, sum)) break;
     pending.set(log.readUInt32BE(at), at + FRAME_HEADER_BYTES);
     if (log.readUInt32BE(at + 4) === 0) continue;
     for (const [page, offset] of pending) committed.set(page, offset);
@@ -80,30 +81,17 @@ function committedFrames(log: Buffer): Map<number, number> {
   return committed;
 }
 
-/** The running checksum of a log. */
-class Checksum {
-  readonly #log: Buffer;
-  readonly #isBigEndian: boolean;
-  #a = 0;
-  #b = 0;
+type Sum = readonly [number, number];
 
-  constructor(log: Buffer, isBigEndian: boolean) {
-    this.#log = log;
-    this.#isBigEndian = isBigEndian;
+/** The running checksum of a log, from the sum of what is before. */
+function checksum(log: DataView, from: number, to: number, isLittleEndian: boolean, before: Sum): Sum {
+  let [a, b] = before;
+  for (let at = from; at < to; at += 8) {
+    a = (a + log.getUint32(at, isLittleEndian) + b) >>> 0;
+    b = (b + log.getUint32(at + 4, isLittleEndian) + a) >>> 0;
   }
-
-  add(from: number, to: number): void {
-    for (let at = from; at < to; at += 8) {
-      this.#a = (this.#a + this.#word(at) + this.#b) >>> 0;
-      this.#b = (this.#b + this.#word(at + 4) + this.#a) >>> 0;
-    }
-  }
-
-  isAt(at: number): boolean {
-    return this.#log.readUInt32BE(at) === this.#a && this.#log.readUInt32BE(at + 4) === this.#b;
-  }
-
-  #word(at: number): number {
-    return this.#isBigEndian ? this.#log.readUInt32BE(at) : this.#log.readUInt32LE(at);
-  }
+  return [a, b];
 }
+
+const isSumAt = (log: DataView, at: number, [a, b]: Sum): boolean =>
+  log.getUint32(at) === a && log.getUint32(at + 4) === b;

@@ -64,8 +64,10 @@ export class SavedTable {
   #fits(value: Value, { name, type, notnull, pk }: Column): boolean {
     if (value === null) return notnull === 0 && pk === 0;
     if (type === 'BLOB') return value instanceof Uint8Array && (name !== 'id' || value.length === ID_BYTES);
-    if (type !== 'TEXT') return typeof value === 'number' || (typeof value === 'bigint' && name === 'hash');
-    if (typeof value !== 'string') return false;
+    if (type === 'INTEGER')
+      return Number.isSafeInteger(value) || (typeof value === 'bigint' && name === 'hash');
+    if (type === 'REAL') return typeof value === 'number';
+    if (typeof value !== 'string') return type === 'ANY' && typeof value === 'number';
     if (jsonColumns.has(`${this.name}.${name}`)) return isJson(value);
     return this.name !== 'request' || name !== 'state' || states.has(value);
   }

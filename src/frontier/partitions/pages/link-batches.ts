@@ -25,7 +25,7 @@ interface WaitingLinks {
 export class LinkBatches {
   readonly #partition: PartitionAccess;
   readonly #onAccepted: (accepted: Accepted) => void;
-  #waiting: WaitingLinks[] = [];
+  readonly #waiting: WaitingLinks[] = [];
   #isSending = false;
 
   /** @param onAccepted hears what the partition has accepted so far. */
@@ -37,15 +37,16 @@ export class LinkBatches {
   /** Push the links of one page, at most as many as a settle may have. @param jarsAt version of the cookies that they depend on. */
   push(requests: readonly FrontierRequest[], jarsAt?: number): Promise<Judged> {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.length === 0 && !this.#isSending) setImmediate(() => void this.#sendAll());
       this.#waiting.push({ requests, jarsAt, resolve, reject });
+      if (!this.#isSending) setImmediate(() => void this.#sendAll());
+      this.#isSending = true;
     });
   }
 
   async #sendAll(): Promise<void> {
-    if (this.#isSending) return;
-    this.#isSending = true;
-    while (this.#waiting.length > 0) await this.#send(this.#takeBatch());
+    while (this.#waiting.length > 0) {
+      for (const batch of inChunks(this.#waiting.splice(0), weightOf, MAX_LINKS)) await this.#send(batch);
+    }
     this.#isSending = false;
   }
 
@@ -56,11 +57,10 @@ export class LinkBatches {
   async #send(batch: readonly WaitingLinks[]): Promise<void> {
     try {
       const { calls } = this.#partition;
-      const versions = batch.map(({ jarsAt }) => jarsAt).filter((version) => version !== undefined);
       const [epoch = null, crawlId, fromOthers, ...answers] = list(
         await calls.run('push_links', {
           pages: batch.map(({ requests }) => columnsOf(requests, calls.dupefilter)),
-          jarsAt: versions.length === 0 ? undefined : Math.max(...versions),
+          jarsAt: Math.max(...batch.map(({ jarsAt = 0 }) => jarsAt)) || undefined,
         }),
       );
       this.#onAccepted({ crawlId: text(crawlId), fromOthers: int(fromOthers) });
@@ -68,12 +68,6 @@ export class LinkBatches {
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
-  }
-
-  #takeBatch(): WaitingLinks[] {
-    const [batch = []] = inChunks(this.#waiting, weightOf, MAX_LINKS);
-    this.#waiting = this.#waiting.slice(batch.length);
-    return batch;
   }
 }
 

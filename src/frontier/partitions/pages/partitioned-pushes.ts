@@ -75,7 +75,7 @@ export class PartitionedPushes {
       this.#isFounded = true;
     }
     if (kind === 'start' || kind === 'start-filtered') return this.#pushStart(requests, kind, part);
-    const shares = byPartition(requests, domainOf, this.#parts.length);
+    const shares = byPartition(requests, this.#parts.length);
     return sumOf(await this.#pushEach(shares, (part, share) => this.#parts[part]!.pushPart(share, kind)));
   }
 
@@ -117,10 +117,8 @@ export class PartitionedPushes {
   ): Promise<[SettleAnswer, Pushed]> {
     const { cookies = [], custom = [], ...rest } = effects;
     const { set, counted } = splitChanges(custom);
-    const ahead = this.#sendAhead(
-      { set, cookies },
-      effects.requests.filter((request) => !isOwn(request)),
-    );
+    const links = effects.requests.filter((request) => !isOwn(request));
+    const ahead = this.#sendAhead(set, cookies, links);
     this.#ahead.add(ahead);
     const [pushed, jarsAt] = await ahead.finally(() => this.#ahead.delete(ahead));
     const own = {
@@ -134,7 +132,8 @@ export class PartitionedPushes {
 
   /** What a page has for other partitions: stats and cookies for partition 0, then its links. */
   async #sendAhead(
-    { set, cookies }: { readonly set: readonly StatChange[]; readonly cookies: readonly CookieChange[] },
+    set: readonly StatChange[],
+    cookies: readonly CookieChange[],
     links: readonly FrontierRequest[],
   ): Promise<[Pushed, jarsAt: number | undefined]> {
     const [first] = this.#parts as [RedisFrontier];
@@ -142,7 +141,7 @@ export class PartitionedPushes {
     const { crawl, node } = first.partition;
     const args = { cookies: cookies.map(changeArguments), maxJars: node.options?.maxCookieJars };
     const jarsAt = cookies.length > 0 ? int(await crawl.call('merge_cookies', args)) : undefined;
-    const shares = byPartition(links, domainOf, this.#parts.length);
+    const shares = byPartition(links, this.#parts.length);
     const pushed = await this.#pushEach(shares, (partition, share) =>
       this.#links[partition]!.push(share, jarsAt),
     );
@@ -176,8 +175,8 @@ export class PartitionedPushes {
     const [known] = await metaFields(first.partition, startField(key));
     // The other partitions do not know it.
     if (known === 'pushed') return first.push(requests, kind, { from, total, key });
-    const placed = requests.map((request, n) => ({ request, offset: n + 1 }));
-    const shares = byPartition(placed, ({ request }) => request.domain, this.#parts.length);
+    const placed = requests.map((request, n) => ({ request, domain: request.domain, offset: n + 1 }));
+    const shares = byPartition(placed, this.#parts.length);
     const send = async (partition: number): Promise<Pushed[number]> => {
       const own = shares[partition]!;
       const share: StartShare = {
@@ -208,5 +207,3 @@ function sumOf(pushed: readonly { readonly answer: PushAnswer }[]): PushAnswer {
   const none: PushAnswer = { accepted: 0, duplicates: 0 };
   return summed([none, ...pushed.map(({ answer }) => answer)]);
 }
-
-const domainOf = ({ domain }: FrontierRequest): string => domain;

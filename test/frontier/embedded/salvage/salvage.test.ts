@@ -1,0 +1,67 @@
+/** What a repair saves of a file whose pages are sound and whose rows are not. */
+import { renameSync } from 'node:fs';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { connect } from '../../../../src/disk/sqlite.js';
+import { openEmbedded } from '../../../../src/frontier/embedded/embedded-frontier.js';
+import { fileIn } from '../../../../src/frontier/embedded/file/wal.js';
+import { salvage } from '../../../../src/frontier/embedded/salvage/salvage.js';
+import { reading } from '../../../frontier-contract/repair.js';
+import { request } from '../../../frontier-contract/world.js';
+import { defaultShape, openOptions } from '../../../helpers/open-options.js';
+import { type TempDir, tempDir } from '../../../helpers/temp-dir.js';
+
+const pages = Array.from({ length: 5 }, (_, n) => request(`p${n}`, { domain: `d${n}.example` }));
+
+let folder: TempDir;
+beforeEach(async () => {
+  folder = tempDir('salvage');
+  const frontier = await openEmbedded(openOptions(folder.dir, 'news'), folder.dir);
+  await frontier.push(pages, 'links');
+  await frontier.addStats([
+    { name: 'last', op: 'set', value: 'a text' },
+    { name: 'price', op: 'set', value: 0.5 },
+  ]);
+  await frontier.close();
+});
+afterEach(() => folder.remove());
+
+it('stats of the user that are texts or fractions are saved', async () => {
+  const { unreadable } = salvage(folder.dir, defaultShape, false);
+  expect(unreadable).toEqual({ pages: 0, rows: 0 });
+  const frontier = await openEmbedded(openOptions(folder.dir, 'news'), folder.dir);
+  expect((await frontier.snapshot()).custom).toEqual({ last: 'a text', price: 0.5 });
+  await frontier.close();
+});
+
+it('a value of the wrong type costs its row alone, in a table or in an index', async () => {
+  damageRows(
+    `UPDATE request SET priority = 1.5 WHERE domain = 'd1.example'; UPDATE request SET domain = x'00ff' WHERE domain = 'd2.example'`,
+  );
+  const { unreadable, saved } = salvage(folder.dir, defaultShape, false);
+  expect(unreadable.rows).toBe(2);
+  // Both are rebuilt from the index of ids.
+  expect(saved.request).toBe(5);
+  const frontier = await openEmbedded(openOptions(folder.dir, 'news'), folder.dir);
+  expect(await frontier.repair(reading(...pages), { force: false })).toMatchObject({ pending: 5, failed: 0 });
+  expect(await frontier.verify()).toEqual([]);
+  await frontier.close();
+});
+
+/** Copy all to a file whose table of requests is not STRICT: it holds what a damaged byte makes of a value. */
+function damageRows(change: string): void {
+  const file = fileIn(folder.dir);
+  const copy = connect(`${file}.copy`);
+  copy.exec(`PRAGMA auto_vacuum = INCREMENTAL; ATTACH '${file}' AS sound`);
+  const parts = copy
+    .prepare(
+      `SELECT name, type, sql FROM sound.sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'`,
+    )
+    .all() as { name: string; type: string; sql: string }[];
+  for (const { name, type, sql } of parts) {
+    copy.exec(name === 'request' ? sql.replace(') STRICT', ')') : sql);
+    if (type === 'table') copy.exec(`INSERT INTO main.${name} SELECT * FROM sound.${name}`);
+  }
+  copy.exec(change);
+  copy.close();
+  renameSync(`${file}.copy`, file);
+}
