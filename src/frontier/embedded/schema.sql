@@ -72,7 +72,6 @@ CREATE TABLE tally (
   domains        INTEGER NOT NULL,       -- rows of the domain table
   last_arrival   INTEGER NOT NULL,       -- µs since 1970, raised with every arrival
   tokens         INTEGER NOT NULL,       -- leases given so far
-  alive          INTEGER NOT NULL,       -- nodes not declared dead
   volunteer      INTEGER NOT NULL,       -- number of the node that takes the next suspect; 0: none
   killed_at      INTEGER NOT NULL,       -- when a node last died that was not processing a suspect; 0: none
   killed_before  INTEGER NOT NULL,       -- the same of the one before it

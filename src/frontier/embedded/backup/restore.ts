@@ -16,7 +16,6 @@ import type { Transaction } from '../crawl/transaction.js';
 import { newFeed, readFeedRow, writeFeedRow } from '../feeds/feed-row.js';
 import { addItems } from '../feeds/items.js';
 import { appendToOutbox, listFeeds } from '../feeds/outbox.js';
-import { liveNodes } from '../nodes/liveness.js';
 import { refuseOtherDupefilter, refuseOtherFormat } from '../nodes/shared-settings.js';
 import { addFailure } from '../queue/failures.js';
 import { bytesOf, insertRequest, liveRequest } from '../queue/requests.js';
@@ -34,7 +33,7 @@ export function beginRestore(
   shape: FirstShape & { readonly dupefilter: NonNullable<FirstShape['dupefilter']> },
 ): number | null {
   refuseOtherFormat(tx);
-  const live = liveNodes(tx).length;
+  const live = tx.nodes.live().length;
   if (live > 0 && !force) throw nodesAtWork(live, 'restore');
   const { restoring, restored_from, restore_applied } = tx.hasCrawl
     ? tx.crawl

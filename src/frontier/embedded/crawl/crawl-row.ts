@@ -71,7 +71,6 @@ const noCounts = {
   domains: 0,
   last_arrival: 0,
   tokens: 0,
-  alive: 0,
   volunteer: 0,
   killed_at: 0,
   killed_before: 0,

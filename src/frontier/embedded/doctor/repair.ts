@@ -8,7 +8,6 @@ import { rebuildJars } from '../cookies/jars.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { FirstShape } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
-import { liveNodes } from '../nodes/liveness.js';
 import { addFailure } from '../queue/failures.js';
 import { orderOf } from '../queue/order.js';
 import { hexOf, noteLost, type RequestState } from '../queue/requests.js';
@@ -38,7 +37,7 @@ export async function repair(
 function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): void {
   tx.replaceLostTally();
   tx.create(shape);
-  const live = force ? 0 : liveNodes(tx).length;
+  const live = force ? 0 : tx.nodes.live().length;
   if (live > 0) throw nodesAtWork(live, 'repair');
   const { sql, space, crawl, tally } = tx;
   crawl.repairing ??= crawl.control;
@@ -56,7 +55,7 @@ function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): void {
   const domains = sql.count('domain', space);
   Object.assign(tally, {
     ...{ pending: 0, suspects: 0, delayed: 0, leased: 0, failed: 0, failed_records: 0, domains },
-    ...{ alive: 0, volunteer: 0, hungry: 0 },
+    ...{ volunteer: 0, hungry: 0 },
   });
 }
 

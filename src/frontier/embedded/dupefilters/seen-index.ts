@@ -1,9 +1,9 @@
 /** The dupefilter of a crawl, of any class. Its row is read once, and written once per transaction. */
-import type { Dupefilter as Choice, RequestLife } from '../../frontier.js';
+import type { Dupefilter as Choice } from '../../frontier.js';
 import { agreedDupefilter } from '../crawl/crawl-row.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
 import { BloomDupefilter } from './bloom.js';
-import type { Dupefilter, LifeChange } from './dupefilter.js';
+import type { Dupefilter } from './dupefilter.js';
 import { CompactDupefilter, RfpDupefilter, StateDupefilter, TimedDupefilter } from './rows-dupefilter.js';
 
 /** Expired fingerprints deleted at most by one step of tidying, and by each transaction that records some. */
@@ -52,26 +52,6 @@ export class SeenIndex {
   record(fingerprint: Uint8Array, isSeen: boolean): void {
     this.begin().record(fingerprint, isSeen);
     this.#hasRecorded = true;
-  }
-
-  /** Remove a fingerprint. @returns whether it was there. */
-  forget(fingerprint: Uint8Array): boolean {
-    return this.open()?.forget(fingerprint) ?? false;
-  }
-
-  /** The request of a fingerprint changed its state. */
-  onLife(fingerprint: Uint8Array, change: LifeChange): void {
-    this.open()?.onLife(fingerprint, change);
-  }
-
-  /** The recorded state of the request of a fingerprint; null when there is none. */
-  life(fingerprint: Uint8Array): RequestLife | null {
-    return this.open()?.life(fingerprint) ?? null;
-  }
-
-  /** Class and parameters of the dupefilter; null when nothing is recorded. */
-  choice(): Choice | null {
-    return this.open()?.choice ?? null;
   }
 
   /** Set the class of the live nodes again, after the dupefilter was cleared. */

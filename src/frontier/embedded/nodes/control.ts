@@ -24,7 +24,7 @@ export function closeRun({ crawl, nowMs }: OpenCrawl, reason: string, limit = 0)
 export function forget(tx: Transaction, fingerprint: string, ours: Dupefilter): boolean {
   if (ours.class === 'BloomDupeFilter') throw cannotForget();
   refuseOtherDupefilter(tx, ours);
-  if (!tx.dupefilter.forget(bytesOf(fingerprint))) return false;
+  if (!tx.dupefilter.open()?.forget(bytesOf(fingerprint))) return false;
   if (tx.hasCrawl) tx.crawl.epoch += 1;
   return true;
 }

@@ -11,7 +11,6 @@ import type { Transaction } from '../crawl/transaction.js';
 import { processStart } from '../file/processes.js';
 import { setStart, startOf } from '../seeds/starts.js';
 import { closedJustNow } from './budgets.js';
-import { liveNodes } from './liveness.js';
 import { incarnationName, type NodeRow, newIncarnationNumber } from './node-row.js';
 import { declareDead } from './recover.js';
 import {
@@ -32,7 +31,7 @@ export function join(
   if (!tx.hasCrawl) refuseOtherDupefilter(tx, options.shape.dupefilter);
   tx.create(options.shape);
   if (tx.crawl.restoring !== null) throw restoreUnderWay();
-  const others = liveNodes(tx).length;
+  const others = tx.nodes.live().length;
   const argumentsBefore = argumentsText(tx.crawl.run?.args ?? {});
   const hasOtherArguments = argumentsBefore !== argumentsText(options.args);
   // A run whose nodes are all dead goes on with the next node, unless that has other arguments.
@@ -95,8 +94,7 @@ function foundBy({ tally, dupefilter }: Transaction, nodes: number): Pick<Joined
 function register(tx: Transaction, number: number, node: NodeInfo, feeds: readonly string[]): void {
   const { tally, nowMs, space } = tx;
   // The crawl is idle only while it has nodes.
-  if (tally.alive === 0) tally.busy_at = nowMs;
-  tally.alive += 1;
+  if (tx.nodes.count === 0) tally.busy_at = nowMs;
   const row: NodeRow = {
     ...{ number, space, id: node.id, host: node.host, pid: node.pid, process_start: processStart(node.pid) },
     ...{ started_at: nowMs, feeds: JSON.stringify(feeds), beat_at: nowMs, pages: 0, pages_per_second: 0 },
@@ -141,7 +139,7 @@ function changeTunables(tx: Transaction, tunables: Tunables): string[] {
   if (changed.length === 0) return [];
   tx.crawl.tunables = tunables;
   if (changed.includes('concurrencyPerDomain') || changed.includes('slots')) placeBusyDomains(tx);
-  if (tx.tally.alive === 0) return [];
+  if (tx.nodes.count === 0) return [];
   return changed.map((name) => tunableNotice(name, before[name], tunables[name]));
 }
 

@@ -1,6 +1,7 @@
 /** The nodes of a crawl: read once, changed in place, and written once a transaction. */
 import { IncarnationDeadError } from '../../../errors.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
+import { isGone } from '../file/processes.js';
 import { StoredRow } from '../file/rows.js';
 import type { NodeRow } from './node-row.js';
 
@@ -36,6 +37,28 @@ export class Nodes {
   all(): NodeRow[] {
     if (!this.#crawl.hasCrawl) return [];
     return [...this.#load().values()].map(({ row }) => row);
+  }
+
+  /** All that are alive: with a heartbeat within the node timeout, and a process that still runs. */
+  live(): NodeRow[] {
+    return this.all().filter((node) => this.isAlive(node));
+  }
+
+  /** Whether a node shows signs of life; declaring it dead is the business of recovery. */
+  isAlive({ is_dead, beat_at, pid, process_start }: NodeRow): boolean {
+    const { nowMs, crawl } = this.#crawl;
+    if (is_dead === 1 || nowMs - beat_at >= crawl.tunables.nodeTimeoutMs) return false;
+    return !isGone(pid, process_start);
+  }
+
+  /** How many are not declared dead. */
+  get count(): number {
+    return this.all().filter(({ is_dead }) => is_dead === 0).length;
+  }
+
+  /** Update the heartbeat time of a node whose process cannot be checked. */
+  showLife(node: NodeRow): void {
+    if (node.process_start === null) node.beat_at = this.#crawl.nowMs;
   }
 
   add(row: NodeRow): void {

@@ -11,7 +11,6 @@ import type { Transaction } from '../crawl/transaction.js';
 import { fail } from '../queue/failures.js';
 import { endLease, type LeasedRow, leasesOf, returnToQueue } from '../queue/leases.js';
 import { hexOf } from '../queue/requests.js';
-import { isAlive } from './liveness.js';
 import { incarnationNumber, type NodeRow } from './node-row.js';
 
 /** Leases moved by one step: a transaction of a few ms. */
@@ -85,7 +84,7 @@ export function declareDead(tx: Transaction): void {
     if (node.is_dead === 1) continue;
     // A heartbeat from the future is a clock that was set back: it counts from now.
     if (node.beat_at > nowMs + crawl.tunables.nodeTimeoutMs) node.beat_at = nowMs;
-    if (isAlive(tx, node)) continue;
+    if (tx.nodes.isAlive(node)) continue;
     node.is_dead = 1;
     noLongerAlive(tx, node);
   }
@@ -93,7 +92,6 @@ export function declareDead(tx: Transaction): void {
 
 /** A node left or died. */
 export function noLongerAlive({ tally }: Transaction, { number }: NodeRow): void {
-  tally.alive -= 1;
   if (tally.volunteer === number) tally.volunteer = 0;
 }
 
@@ -109,10 +107,10 @@ function moveLeases(tx: Transaction, node: NodeRow, max: number, failed: Crashed
       continue;
     }
     endLease(tx, held, { state: 'failed' });
-    fail(tx, held.n, { reason: 'crashed', status: null, attempts: crashes, detail: null }, node, crashes);
+    const why = { reason: 'crashed', status: null, attempts: crashes, detail: null };
+    const record = fail(tx, held.n, why, node, crashes);
     tx.counters.add({ 'crashed/count': 1 });
-    const kept = tx.sql.get<{ text: string }>`SELECT text FROM record WHERE n = ${held.n}`;
-    failed.push({ id: hexOf(held.id), record: kept?.text ?? null, crashes });
+    failed.push({ id: hexOf(held.id), record, crashes });
   }
   return leases;
 }

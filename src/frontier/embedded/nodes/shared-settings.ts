@@ -2,7 +2,6 @@
 import { dataFormats, otherFormat } from '../../data-format.js';
 import type { Dupefilter, Shape } from '../../frontier.js';
 import { otherShape } from '../../shared-settings/shape-differences.js';
-import { agreedDupefilter } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
 
 /** The data format of a crawl if it is not ours; null otherwise. */
@@ -46,7 +45,6 @@ export function refuseOtherDupefilter(tx: Transaction, ours: Dupefilter): void {
 
 /** The dupefilter of what is recorded, else the one agreed on, else null. */
 function theirDupefilter(tx: Transaction): Dupefilter | null {
-  const recorded = tx.dupefilter.choice();
-  if (recorded !== null || !tx.hasCrawl || tx.crawl.dupefilter === null) return recorded;
-  return agreedDupefilter(tx.crawl);
+  const recorded = tx.dupefilter.open()?.choice ?? null;
+  return recorded === null && tx.hasCrawl ? tx.crawl.dupefilter : recorded;
 }

@@ -15,22 +15,26 @@ export interface Failure {
   readonly detail: string | null;
 }
 
-/** Move a request to the failed list; beyond the limit its record is not kept. The caller ends its former state. */
+/** Move a request to the failed list. The caller ends its former state. @returns its record; null where it is not kept, beyond the limit. */
 export function fail(
   tx: Transaction,
   n: number,
   failure: Omit<Failure, 'node' | 'failedAtMs'>,
   { id, number }: NodeRow,
   crashes: number,
-): void {
+): string | null {
   const { sql, tally, crawl, nowMs } = tx;
   sql.run`UPDATE request SET state = 'failed', crashes = ${crashes}, node = NULL, token = NULL, leased_at = NULL WHERE n = ${n}`;
-  const hasRecord = sql.get`SELECT n FROM record WHERE n = ${n}` !== undefined;
-  if (hasRecord && tally.failed_records < crawl.tunables.failedLimit) tally.failed_records += 1;
-  else sql.run`DELETE FROM record WHERE n = ${n}`;
   tally.failed += 1;
   tally.run_failed += 1;
   addFailure(tx, n, { ...failure, node: incarnationName(id, number), failedAtMs: nowMs });
+  const record = sql.get<{ text: string }>`SELECT text FROM record WHERE n = ${n}`?.text ?? null;
+  if (record !== null && tally.failed_records < crawl.tunables.failedLimit) {
+    tally.failed_records += 1;
+    return record;
+  }
+  sql.run`DELETE FROM record WHERE n = ${n}`;
+  return null;
 }
 
 /** Put the failure of a request at the end of the list. */
@@ -41,23 +45,22 @@ export function addFailure({ sql, space }: Transaction, n: number, failure: Fail
       ${detail === null ? null : plainText(detail)})`;
 }
 
-/** Take a request off the failed list; the caller moves it to its next state. */
-export function dropFailure({ sql, tally }: Transaction, n: number): void {
+/** Delete a failed request. @returns whether one of this id was failed. */
+export function deleteFailed(tx: Transaction, id: Uint8Array): boolean {
+  const { sql, tally } = tx;
+  const live = liveRequest(tx, id);
+  if (live?.state !== 'failed') return false;
+  const { n } = live;
   sql.run`DELETE FROM failure WHERE n = ${n}`;
   tally.failed -= 1;
   if (sql.get`SELECT n FROM record WHERE n = ${n}` !== undefined) tally.failed_records -= 1;
+  deleteRequest(tx, n);
+  return true;
 }
 
 /** Failed → removed. @returns how many were failed. */
 export function purgeFailed(tx: Transaction, ids: readonly string[]): number {
-  let purged = 0;
-  for (const id of ids) {
-    const live = liveRequest(tx, bytesOf(id));
-    if (live?.state !== 'failed') continue;
-    dropFailure(tx, live.n);
-    deleteRequest(tx, live.n);
-    purged += 1;
-  }
+  const purged = ids.filter((id) => deleteFailed(tx, bytesOf(id))).length;
   if (purged > 0) tx.tally.removed += purged;
   return purged;
 }

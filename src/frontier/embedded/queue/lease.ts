@@ -9,7 +9,6 @@ import { concurrencyOf, updateState } from '../domains/domain-state.js';
 import { areAllWritten } from '../feeds/outbox.js';
 import { closeWhenSpent, isFull } from '../nodes/budgets.js';
 import { asker, wasAsked } from '../nodes/idle.js';
-import { showLife } from '../nodes/liveness.js';
 import { type JoinedNode, type NodeRow, pipelinesOf } from '../nodes/node-row.js';
 import { isStarted } from '../seeds/starts.js';
 import { hungryWaitMs, noteHunger, STAND_BACK_MS, standsBack } from './fair-share.js';
@@ -50,7 +49,7 @@ export function lease(
     }
   }
   const crawl = crawlState(tx, hasStart, holder);
-  if (crawl.finished) showLife(tx, holder);
+  if (crawl.finished) tx.nodes.showLife(holder);
   const cookies = knownCookies === undefined ? null : cookiesSince(tx, knownCookies);
   return {
     leases,

@@ -38,7 +38,7 @@ export function grantLease(tx: Transaction, holder: NodeRow, domain: DomainRow, 
   domain.active += 1;
   domain.pages += 1;
   holder.leased += 1;
-  if (unfiltered === 0) tx.dupefilter.onLife(id, { state: 'leased' });
+  if (unfiltered === 0) tx.dupefilter.open()?.onLife(id, { state: 'leased' });
   return {
     id: hexOf(id),
     token: tokenText(holder.number, token),
@@ -82,7 +82,7 @@ export function endLease(
   { id, unfiltered, node, domain, crashes }: LeasedRow,
   change: LifeChange,
 ): void {
-  if (unfiltered === 0) tx.dupefilter.onLife(id, change);
+  if (unfiltered === 0) tx.dupefilter.open()?.onLife(id, change);
   tx.tally.leased -= 1;
   tx.domains.change(domain).active -= 1;
   const holder = tx.nodes.find(node);

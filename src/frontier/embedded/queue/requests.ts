@@ -141,8 +141,9 @@ export function noteLost(
 ): void {
   deleteRequest(tx, n);
   tx.tally.lost += 1;
-  if (unfiltered === 1 || tx.dupefilter.choice()?.class === 'BloomDupeFilter') return;
-  if (tx.dupefilter.forget(id)) tx.crawl.epoch += 1;
+  const seen = tx.dupefilter.open();
+  if (unfiltered === 1 || seen === null || seen.choice.class === 'BloomDupeFilter') return;
+  if (seen.forget(id)) tx.crawl.epoch += 1;
 }
 
 /** Delete a request with its record. */

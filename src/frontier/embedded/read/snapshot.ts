@@ -6,7 +6,6 @@ import { type CrawlRow, newTally, openWork, type TallyRow } from '../crawl/crawl
 import type { Space } from '../crawl/keyspaces.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { listFeeds } from '../feeds/outbox.js';
-import { isAlive } from '../nodes/liveness.js';
 import type { NodeRow } from '../nodes/node-row.js';
 import { otherFormatOf, refuseOtherFormat } from '../nodes/shared-settings.js';
 
@@ -41,8 +40,8 @@ export function takeSnapshot(tx: Transaction): Snapshot {
       items: listBytes(tx, spaces.items, 'text'),
       stats: listBytes(tx, spaces.stats, 'name'),
     },
-    nodes: nodes.filter((node) => isAlive(tx, node)).map((node) => describe(tx, node)),
-    silent: nodes.filter((node) => !isAlive(tx, node)).map((node) => describe(tx, node)),
+    nodes: nodes.filter((node) => tx.nodes.isAlive(node)).map((node) => describe(tx, node)),
+    silent: nodes.filter((node) => !tx.nodes.isAlive(node)).map((node) => describe(tx, node)),
     ...splitStats(tx.counters.all()),
     outbox: listFeeds(tx),
     run: crawl === null ? null : runOf(crawl, tally),
