@@ -1,5 +1,6 @@
 /** Ending the process, and a message when something other than crawlnode ended it. */
 import { writeSync } from 'node:fs';
+import os from 'node:os';
 
 let isOver = false;
 
@@ -7,6 +8,19 @@ let isOver = false;
 export function exit(code: number): never {
   isOver = true;
   process.exit(code);
+}
+
+/**
+ * Exit on SIGINT, SIGTERM and SIGHUP while nobody else listens, when this is process 1. The kernel ignores signals to process
+ * 1 of a container unless it has a handler, so this is called before anything else is loaded.
+ */
+export function exitOnSignalAsProcessOne(): void {
+  if (process.pid !== 1) return;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (process.listenerCount(signal) === 1) exit(128 + os.constants.signals[signal]);
+    });
+  }
 }
 
 /**

@@ -13,7 +13,6 @@ import { fatalLine, reportError } from './messages/error-report.js';
 import { spiderFirst } from './options/spider-argument.js';
 import { flushAndExit, guardStreams } from './output-streams.js';
 import { createProgram } from './program.js';
-import { exitOnSignalAsProcessOne } from './signals/crawl-signals.js';
 
 /** Run the command line of this process, then exit. @param argv without node and script */
 export async function start(argv: readonly string[]): Promise<void> {
@@ -21,7 +20,6 @@ export async function start(argv: readonly string[]): Promise<void> {
   const fatalLineOf = (text: string) => fatalLine(context, text, { code: 'unexpected', exitCode: 1 });
   guardExit(fatalLineOf);
   guardStreams(fatalLineOf);
-  exitOnSignalAsProcessOne();
   await flushAndExit(await main(argv));
 }
 

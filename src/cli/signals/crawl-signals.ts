@@ -27,19 +27,6 @@ const FORCED_EXIT_TIMEOUT_MS = 5_000;
 /** The time that a draining node always has to deregister from the store. */
 const DEREGISTER_MS = 3_000;
 
-/**
- * Exit on SIGINT, SIGTERM and SIGHUP when this is process 1. The kernel ignores signals to process 1 of a container unless
- * it has a handler.
- */
-export function exitOnSignalAsProcessOne(): void {
-  if (process.pid !== 1) return;
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => {
-      if (process.listenerCount(signal) === 1) exit(128 + os.constants.signals[signal]);
-    });
-  }
-}
-
 /** @param onSignal called for each signal, with the number of signals so far. */
 export function watchSignals(onSignal: (signal: NodeJS.Signals, count: number) => void): Signals {
   const drain = new AbortController();

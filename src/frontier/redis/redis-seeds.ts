@@ -103,7 +103,8 @@ export class RedisSeeds {
       return await ask();
     } catch (error) {
       if (error instanceof RefusedError && error.code === 'foreign_key') {
-        await refuseForeignKeys(this.#crawl.connection, this.#crawl.options);
+        const { connection, options } = this.#crawl;
+        await connection.patiently((client) => refuseForeignKeys(client, options));
       }
       throw error;
     }

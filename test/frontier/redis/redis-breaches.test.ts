@@ -251,6 +251,11 @@ const breaches: [what: string, breach: string | RegExp, hand: Hand][] = [
     (key) => admin.hincrby(key('meta'), 'accepted', 1),
   ],
   [
+    'a counter that is text',
+    'I4: the number done of the crawl is "many"',
+    (key) => admin.hset(key('meta'), 'done', 'many'),
+  ],
+  [
     'cookies that are text',
     'I4: cookies of a.example cannot be read (2 of 7 bytes can)',
     (key) => admin.hset(key('cookies'), 'jar\0a.example', '["abc"]'),

@@ -1,6 +1,6 @@
 /** Reads seeds, feeds and their outboxes, items and counters of a crawl in Redis for a backup. */
 import { STAT_PREFIX, type StatValue } from '../../../stats/stat-change.js';
-import { type BackupEntry, type BackupSeed, backupText, inEntries } from '../../backup/entry.js';
+import { type BackupEntry, type BackupSeed, backupText, inEntries, seedOf } from '../../backup/entry.js';
 import type { FrontierKeys } from '../../open-options.js';
 import { type Ask, pairs, walk } from '../connection/scan.js';
 import { badSeedsKey, internalKey } from '../keys.js';
@@ -12,11 +12,11 @@ const WINDOW = 500;
 
 export async function* readSeeds(ask: Ask, keys: FrontierKeys): AsyncIterable<BackupEntry> {
   for (const [key, name] of keys.startUrls.entries()) {
-    for await (const values of inEntries(seeds(ask, name), seedLength)) {
-      yield { kind: 'seeds', key, bad: false, values };
-    }
-    for await (const values of inEntries(readList(ask, badSeedsKey(name)), byteLength)) {
-      yield { kind: 'seeds', key, bad: true, values: values.map(backupText) };
+    for (const bad of [false, true]) {
+      const pages = seeds(ask, bad ? badSeedsKey(name) : name);
+      for await (const values of inEntries(pages, (seed) => seedOf(seed).value.length)) {
+        yield { kind: 'seeds', key, bad, values };
+      }
     }
   }
 }
@@ -91,8 +91,3 @@ export async function* readList(ask: Ask, name: string): AsyncIterable<Buffer[]>
 }
 
 const byteLength = (value: Buffer): number => value.length;
-
-function seedLength(seed: BackupSeed): number {
-  const text = typeof seed === 'object' && 'seed' in seed ? seed.seed : seed;
-  return typeof text === 'string' ? text.length : text.base64.length;
-}

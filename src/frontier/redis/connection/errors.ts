@@ -54,6 +54,17 @@ export function translate(error: unknown, called = 'Redis'): Error | null {
   return isReply(error) && !passing.test(message) ? error : null;
 }
 
+/** Whether the user lacks a right. */
+export const isDenied = (error: unknown): boolean => messageOf(error).startsWith('NOPERM');
+
+/** The answer to a command; `otherwise` where the user lacks the right. */
+export function ifAllowed<T, U>(answer: Promise<T>, otherwise: U): Promise<T | U> {
+  return answer.catch((error: unknown) => {
+    if (isDenied(error)) return otherwise;
+    throw error;
+  });
+}
+
 /** Whether a call came to a server without our library. */
 export function isMissingFunction(error: unknown): boolean {
   return messageOf(error).startsWith('ERR Function not found');

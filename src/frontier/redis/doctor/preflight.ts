@@ -14,24 +14,23 @@ import { evictionDanger, INTSET_ENTRIES } from './examine/server.js';
 
 /** @throws RefusedError where the frontier could be evicted, a key holds another type, or the format is another. */
 export async function refuseUnsafeStore(connection: RedisConnection, options: OpenOptions): Promise<void> {
-  if (!options.allowEviction) await refuseEviction(connection);
-  await connection.patiently((client) => refuseOtherPartitions(client, options));
-  if (options.acceptForeignKeys === true) return;
-  await refuseServerWithoutFunctions(connection);
-  await connection.patiently((client) => refuseOtherFormat(client, options.keys));
-  await refuseForeignKeys(connection, options);
-  if (options.shape.dupefilter.class === 'CompactDupeFilter')
-    await refuseSmallIntsets(connection, options.keys);
+  const { keys, shape, allowEviction, acceptForeignKeys } = options;
+  await connection.patiently(async (client) => {
+    if (!allowEviction) await refuseEviction(client, connection.called);
+    await refuseOtherPartitions(client, options);
+    if (acceptForeignKeys === true) return;
+    await refuseServerWithoutFunctions(client);
+    await refuseOtherFormat(client, keys);
+    await refuseForeignKeys(client, options);
+  });
+  if (acceptForeignKeys !== true && shape.dupefilter.class === 'CompactDupeFilter')
+    await refuseSmallIntsets(connection, keys);
 }
 
 /** Call a function that does not exist: a server without functions does not know the command. */
-async function refuseServerWithoutFunctions(connection: RedisConnection): Promise<void> {
-  await connection.patiently(async (client) => {
-    try {
-      await client.call('FCALL', 'cn_none', '0');
-    } catch (error) {
-      if (!isMissingFunction(error)) throw error;
-    }
+async function refuseServerWithoutFunctions(client: Client): Promise<void> {
+  await client.call('FCALL', 'cn_none', '0').catch((error: unknown) => {
+    if (!isMissingFunction(error)) throw error;
   });
 }
 
@@ -60,9 +59,9 @@ async function refuseSmallIntsets(connection: RedisConnection, keys: FrontierKey
 }
 
 /** @throws RefusedError naming the first key that holds another type than it should, and what to do. */
-export async function refuseForeignKeys(connection: RedisConnection, options: OpenOptions): Promise<void> {
-  const [foreign] = await connection.patiently((client) => foreignKeys(client, options));
-  if (foreign !== undefined) throw new RefusedError(foreign.message, { code: 'foreign_key' });
+export async function refuseForeignKeys(client: Client, options: OpenOptions): Promise<void> {
+  const [foreign] = await foreignKeys(client, options);
+  if (foreign !== undefined) throw new RefusedError(foreign, { code: 'foreign_key' });
 }
 
 /** @throws RefusedError for a crawl with another number of partitions, also for one who only reads: he would see a part of it. */
@@ -84,8 +83,8 @@ export async function refuseOtherFormat(client: Client, keys: FrontierKeys): Pro
  * A store with a memory limit and an `allkeys-*` policy silently deletes whole queues once it is full. `volatile-*` and
  * `noeviction` are safe, since no key of the frontier expires.
  */
-async function refuseEviction(connection: RedisConnection): Promise<void> {
-  const danger = await connection.patiently((client) => evictionDanger(client, connection.called));
+async function refuseEviction(client: Client, called: string): Promise<void> {
+  const danger = await evictionDanger(client, called);
   if (danger === null) return;
   throw new RefusedError(
     `${danger}. Set it to noeviction or volatile-lru (CONFIG SET maxmemory-policy noeviction), or set REDIS_ALLOW_EVICTION: true to run at that risk`,
@@ -99,11 +98,11 @@ export async function foundFormat(client: Client, keys: FrontierKeys): Promise<s
   return (await client.type(meta)) === 'hash' ? client.hget(meta, 'version') : null;
 }
 
-/** The keys with a foreign type, each with the most likely reason. */
+/** A sentence for each key with a foreign type, with the most likely reason. */
 export async function foreignKeys(
   client: Client,
   { keys, startUrlsType, shape }: OpenOptions,
-): Promise<{ readonly key: string; readonly message: string }[]> {
+): Promise<string[]> {
   // A client that only reads may have other settings than the crawl; one that writes is refused by the verbs.
   const dupefilter = ((await agreedDupefilter(client, keys)) ?? shape.dupefilter).class;
   const wanted = new Map([
@@ -113,11 +112,10 @@ export async function foreignKeys(
     [keys.stats, 'hash'],
     ...keys.startUrls.map((key) => [key, startUrlsType] as const),
   ]);
-  const foreign: { key: string; message: string }[] = [];
+  const foreign: string[] = [];
   for (const [key, type] of wanted) {
     const found = await client.type(key);
-    if (found !== 'none' && found !== type)
-      foreign.push({ key, message: foreignKey(key, found, type, keys, dupefilter) });
+    if (found !== 'none' && found !== type) foreign.push(foreignKey(key, found, type, keys, dupefilter));
   }
   return foreign;
 }

@@ -32,10 +32,8 @@ export async function repairRedis(
   for await (const page of pages) {
     // A field that is not an id was added by hand.
     const rows = pairs(page).filter(([id]) => id.length === ID_BYTES);
-    for (let at = 0; at < rows.length; at += STEP) {
-      const requests = rows.slice(at, at + STEP).map(([id, record]) => requestArguments(id, record, read));
-      await call('repair_requeue', { requests, unreadable });
-    }
+    const requests = rows.map(([id, record]) => requestArguments(id, record, read));
+    await call('repair_requeue', { requests, unreadable });
   }
   await ask((client) => repairPieces(client, keys));
   const { pending, delayed, failed } = named(await call('repair_end', {}));

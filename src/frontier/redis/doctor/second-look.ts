@@ -6,9 +6,9 @@ import { inChunks } from '../../in-chunks.js';
 import { repliesOf } from '../connection/client.js';
 import { list, named } from '../connection/reply.js';
 import { pairs } from '../connection/scan.js';
-import { steps } from '../connection/steps.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { internalKey } from '../keys.js';
+import { steps } from '../read/steps.js';
 
 /** Requests of one walk. Each step reads the states of all of them. */
 const GROUP = 500;

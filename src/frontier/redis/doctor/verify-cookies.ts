@@ -4,9 +4,9 @@
  */
 import { int, list, text } from '../connection/reply.js';
 import { pairs, walk } from '../connection/scan.js';
-import { steps } from '../connection/steps.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { internalKey } from '../keys.js';
+import { steps } from '../read/steps.js';
 
 const [STEP, LOOKS] = [100, 3];
 

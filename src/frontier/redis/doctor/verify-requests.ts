@@ -4,8 +4,8 @@
  * which a running crawl moves requests. So these are looked at again (`second-look.ts`).
  */
 import { list, text } from '../connection/reply.js';
-import { FIRST_RECORDS, steps } from '../connection/steps.js';
 import type { CrawlAccess } from '../crawl-access.js';
+import { FIRST_RECORDS, steps } from '../read/steps.js';
 import { lookAgain } from './second-look.js';
 import { WaitingIds } from './waiting-ids.js';
 

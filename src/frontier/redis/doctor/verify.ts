@@ -3,8 +3,8 @@
  * changes meanwhile is no breach: each sentence is about what one step shows, or what was confirmed at one instant.
  */
 import { list, text } from '../connection/reply.js';
-import { steps } from '../connection/steps.js';
 import type { CrawlAccess } from '../crawl-access.js';
+import { steps } from '../read/steps.js';
 import { checkPieces } from './dupefilter-pieces.js';
 import { checkCookies } from './verify-cookies.js';
 import { checkRequests } from './verify-requests.js';

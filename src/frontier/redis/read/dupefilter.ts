@@ -3,7 +3,7 @@ import type { Dupefilter, RequestLife } from '../../frontier.js';
 import type { FrontierKeys } from '../../open-options.js';
 import type { Client } from '../connection/client.js';
 import { dupefilterKey, dupefilterPiece, dupefilterWords, internalKey } from '../keys.js';
-import { bytesOf, lengthOf, sum } from './measuring.js';
+import { bytesOf, clockOf, lengthOf, sum } from './measuring.js';
 
 /** Of a dupefilter of many pieces so many are measured, evenly spaced; the others are taken to be like them. */
 const SAMPLED = 64;
@@ -16,8 +16,7 @@ export async function seenCount(client: Client, keys: FrontierKeys): Promise<num
   ]);
   if (indexed !== null) return Number(indexed);
   if (type !== 'zset') return lengthOf(client, keys.dupefilter);
-  const [seconds, micros] = await client.time();
-  return client.zcount(keys.dupefilter, `(${Number(seconds) * 1000 + Number(micros) / 1000}`, '+inf');
+  return client.zcount(keys.dupefilter, `(${await clockOf(client)}`, '+inf');
 }
 
 /** Memory of all its keys. */

@@ -2,12 +2,12 @@
 import type { FrontierRequest, Inspection, RequestLife } from '../../frontier.js';
 import { dupefilterText } from '../../shared-settings/shape-differences.js';
 import { int, list, named, type Reply, text } from '../connection/reply.js';
-import { steps } from '../connection/steps.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { allKeys, internalKey } from '../keys.js';
 import { readFailure } from '../redis-failed.js';
 import { dupefilterArgument, markOf } from '../request-columns.js';
 import { agreedDupefilter, states } from './dupefilter.js';
+import { steps } from './steps.js';
 
 /** The state of a request. A delayed request is found by a walk over all delayed ones, which are few. */
 export async function inspectRequest(crawl: CrawlAccess, request: FrontierRequest): Promise<Inspection> {

@@ -1,4 +1,4 @@
-/** How much keys hold, and at what size. */
+/** How much keys hold, and at what size; and the clock of the server. */
 import type { Client } from '../connection/client.js';
 
 /** How much a key holds, whatever its type. */
@@ -22,4 +22,19 @@ export async function bytesOf(client: Client, key: string): Promise<number> {
 export async function sum<T>(values: readonly T[], measure: (value: T) => Promise<number>): Promise<number> {
   const numbers = await Promise.all(values.map(measure));
   return numbers.reduce((total, value) => total + value, 0);
+}
+
+/** The server's clock, in ms since 1970. */
+export async function clockOf(client: Client): Promise<number> {
+  const [seconds, micros] = await client.time();
+  return Number(seconds) * 1000 + Number(micros) / 1000;
+}
+
+/** Awaits values of an object, all at once. */
+export async function byName<T extends Readonly<Record<string, Promise<unknown>>>>(
+  promises: T,
+): Promise<{ [Name in keyof T]: Awaited<T[Name]> }> {
+  const values = await Promise.all(Object.values(promises));
+  const entries = Object.keys(promises).map((name, n) => [name, values[n]]);
+  return Object.fromEntries(entries) as { [Name in keyof T]: Awaited<T[Name]> };
 }

@@ -9,63 +9,47 @@ import { badSeedsKey, type InternalWord, internalKey, internalWords } from '../k
 import { readFeeds } from '../redis-feeds.js';
 import { readStats } from '../stored-stats.js';
 import { dupefilterBytes, seenCount } from './dupefilter.js';
-import { bytesOf, lengthOf, sum } from './measuring.js';
+import { byName, bytesOf, clockOf, lengthOf, sum } from './measuring.js';
 import { numberField, storedObject, textField } from './stored-json.js';
 
 /** Everything `stats` shows: cardinalities, the nodes, the counters; MEMORY USAGE samples five entries a key. */
 export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<Snapshot> {
   const key = (word: InternalWord): string => internalKey(keys, word);
-  const [queued, suspects, delayed, leased, failed, items, domains, seen, seeds, bad, meta, stats, time] =
-    await Promise.all([
-      client.zcard(key('queue')),
-      client.zcard(key('suspects')),
-      client.zcard(key('delayed')),
-      client.hlen(key('leases')),
-      client.zcard(key('failed')),
-      client.llen(keys.items),
-      client.hlen(key('domains')),
-      seenCount(client, keys),
-      sum(keys.startUrls, (name) => lengthOf(client, name)),
-      sum(keys.startUrls, (name) => client.llen(badSeedsKey(name))),
-      client.hgetall(key('meta')),
-      client.hgetall(keys.stats),
-      client.time(),
-    ]);
-  const nowMs = Number(time[0]) * 1000 + Number(time[1]) / 1000;
-  const [{ nodes, silent }, outbox, frontierBytes, seenBytes, seedBytes, itemBytes, statBytes] =
-    await Promise.all([
-      readNodes(client, keys, nowMs, Number(meta.node_timeout ?? 30_000)),
-      readOutbox(client, keys),
-      sum([keys.requests, ...internalWords.map(key)], (name) => bytesOf(client, name)),
-      dupefilterBytes(client, keys),
-      sum(keys.startUrls, (name) => bytesOf(client, name)),
-      bytesOf(client, keys.items),
-      bytesOf(client, keys.stats),
-    ]);
+  const [counts, queued, meta, stats, nowMs] = await Promise.all([
+    byName({
+      startUrls: sum(keys.startUrls, (name) => lengthOf(client, name)),
+      badSeeds: sum(keys.startUrls.map(badSeedsKey), (name) => lengthOf(client, name)),
+      suspects: client.zcard(key('suspects')),
+      delayed: client.zcard(key('delayed')),
+      leased: client.hlen(key('leases')),
+      failed: client.zcard(key('failed')),
+      items: client.llen(keys.items),
+      domains: client.hlen(key('domains')),
+      seen: seenCount(client, keys),
+    }),
+    client.zcard(key('queue')),
+    client.hgetall(key('meta')),
+    client.hgetall(keys.stats),
+    clockOf(client),
+  ]);
+  const [nodes, outbox, bytes] = await Promise.all([
+    readNodes(client, keys, nowMs, Number(meta.node_timeout ?? 30_000)),
+    readOutbox(client, keys),
+    byName({
+      frontier: sum([keys.requests, ...internalWords.map(key)], (name) => bytesOf(client, name)),
+      dupefilter: dupefilterBytes(client, keys),
+      startUrls: sum(keys.startUrls, (name) => bytesOf(client, name)),
+      items: bytesOf(client, keys.items),
+      stats: bytesOf(client, keys.stats),
+    }),
+  ]);
+  const number = (name: string): number => Number(meta[name] ?? 0);
+  const instant = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
   return {
-    startUrls: seeds,
-    badSeeds: bad,
-    pending: queued + suspects,
-    delayed,
-    leased,
-    suspects,
-    accepted: Number(meta.accepted ?? 0),
-    done: Number(meta.done ?? 0),
-    failed,
-    removed: Number(meta.removed ?? 0),
-    lost: Number(meta.lost ?? 0),
-    seen,
-    items,
-    domains,
-    bytes: {
-      frontier: frontierBytes,
-      dupefilter: seenBytes,
-      startUrls: seedBytes,
-      items: itemBytes,
-      stats: statBytes,
-    },
-    nodes,
-    silent,
+    ...{ ...counts, pending: queued + counts.suspects, bytes },
+    ...{ accepted: number('accepted'), done: number('done') },
+    ...{ removed: number('removed'), lost: number('lost') },
+    ...nodes,
     ...readStats(stats),
     outbox,
     run:
@@ -74,21 +58,17 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
         : {
             id: meta.run,
             startedAt: Number(meta.run_started),
-            pages: Number(meta.run_pages ?? 0),
-            items: Number(meta.run_items ?? 0),
-            failed: Number(meta.run_failed ?? 0),
+            ...{ pages: number('run_pages'), items: number('run_items'), failed: number('run_failed') },
             closed: meta.run_closed || meta.closing || null,
             endedAt: meta.run_ended ? Number(meta.run_ended) : null,
           },
     control: (meta.control ?? 'running') as Control,
     shape: readShape(meta),
-    queueLimit: meta.queue_limit === undefined ? null : Number(meta.queue_limit),
-    beganAtMs: instantOf(meta.began),
-    seenSinceMs: instantOf(meta.seen_since ?? meta.began),
+    queueLimit: instant(meta.queue_limit),
+    beganAtMs: instant(meta.began),
+    seenSinceMs: instant(meta.seen_since ?? meta.began),
   };
 }
-
-const instantOf = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
 
 /** How much each part holds, for `reset --dry-run`. */
 export async function countParts(client: Client, keys: FrontierKeys): Promise<PartCounts> {
@@ -97,18 +77,19 @@ export async function countParts(client: Client, keys: FrontierKeys): Promise<Pa
   // A queue left by Scrapy-Redis, or kept in another data format, counts as it is.
   const isOurs =
     type !== 'zset' && type !== 'list' && (format ?? String(dataFormats.redis)) === String(dataFormats.redis);
-  const [queue, failed, seen, seeds, bad, items, stats] = await Promise.all([
-    isOurs
+  return byName({
+    queue: isOurs
       ? sum([key('queue'), key('suspects'), key('delayed'), key('leases')], (name) => lengthOf(client, name))
       : lengthOf(client, keys.requests),
-    isOurs ? client.zcard(key('failed')) : 0,
-    isOurs ? seenCount(client, keys) : lengthOf(client, keys.dupefilter),
-    sum(keys.startUrls, (name) => lengthOf(client, name)),
-    sum(keys.startUrls, (name) => client.llen(badSeedsKey(name))),
-    lengthOf(client, keys.items),
-    lengthOf(client, keys.stats),
-  ]);
-  return { queue, dupefilter: seen, start_urls: seeds + bad, items, stats, failed };
+    dupefilter: isOurs ? seenCount(client, keys) : lengthOf(client, keys.dupefilter),
+    start_urls: sum(
+      keys.startUrls.flatMap((name) => [name, badSeedsKey(name)]),
+      (name) => lengthOf(client, name),
+    ),
+    items: lengthOf(client, keys.items),
+    stats: lengthOf(client, keys.stats),
+    failed: isOurs ? client.zcard(key('failed')) : Promise.resolve(0),
+  });
 }
 
 /** The shape is kept without its dupefilter, which may be agreed on before it. */
@@ -146,14 +127,10 @@ async function readNodes(
       clockAheadMs: joinedAtMs === undefined ? 0 : startedAt - joinedAtMs,
     };
   };
-  const nodes: NodeSnapshot[] = [];
-  const silent: NodeSnapshot[] = [];
-  for (const [incarnation, heardAtMs] of pairs(beats)) {
-    const node = describe(incarnation, Number(heardAtMs));
-    (node.heartbeatAgeMs <= nodeTimeoutMs ? nodes : silent).push(node);
-  }
-  for (const [incarnation, heardAtMs] of pairs(dead)) silent.push(describe(incarnation, Number(heardAtMs)));
-  return { nodes, silent };
+  const heard = pairs(beats).map(([incarnation, atMs]) => describe(incarnation, Number(atMs)));
+  const isLive = ({ heartbeatAgeMs }: NodeSnapshot) => heartbeatAgeMs <= nodeTimeoutMs;
+  const gone = pairs(dead).map(([incarnation, atMs]) => describe(incarnation, Number(atMs)));
+  return { nodes: heard.filter(isLive), silent: [...heard.filter((node) => !isLive(node)), ...gone] };
 }
 
 async function readOutbox(client: Client, keys: FrontierKeys): Promise<OutboxSnapshot[]> {

@@ -3,9 +3,10 @@ import { type Findings, findingsAbout } from '../../../doctor/findings.js';
 import type { Finding } from '../../../frontier.js';
 import type { OpenOptions } from '../../../open-options.js';
 import { type Client, serversOf } from '../../connection/client.js';
+import { ifAllowed } from '../../connection/errors.js';
 import { examineKeys } from './keys.js';
 import { examineLibraries } from './libraries.js';
-import { examineRights, isDenied } from './rights.js';
+import { examineRights } from './rights.js';
 import { examineIntsets, examineServer } from './server.js';
 
 export async function examineRedis(client: Client, options: OpenOptions): Promise<Finding[]> {
@@ -26,8 +27,6 @@ export async function examineRedis(client: Client, options: OpenOptions): Promis
   if (server !== undefined && options.shape.dupefilter.class === 'CompactDupeFilter')
     await examineIntsets(server, crawl);
   // Missing rights are reported already.
-  await examineKeys(client, options, crawl).catch((error: unknown) => {
-    if (!isDenied(error)) throw error;
-  });
+  await ifAllowed(examineKeys(client, options, crawl), undefined);
   return [...ofServers, store, crawl].flatMap(({ found }) => found);
 }

@@ -4,9 +4,9 @@ import { dataFormats } from '../../../data-format.js';
 import type { Findings } from '../../../doctor/findings.js';
 import type { OpenOptions } from '../../../open-options.js';
 import type { Client } from '../../connection/client.js';
+import { ifAllowed } from '../../connection/errors.js';
 import { internalKey, internalWords } from '../../keys.js';
 import { foreignKeys, foundFormat } from '../preflight.js';
-import { isDenied } from './rights.js';
 
 export async function examineKeys(client: Client, options: OpenOptions, found: Findings): Promise<void> {
   const { keys } = options;
@@ -19,7 +19,7 @@ export async function examineKeys(client: Client, options: OpenOptions, found: F
     );
   } else {
     const foreign = await foreignKeys(client, options);
-    for (const { message } of foreign) {
+    for (const message of foreign) {
       found.problem('foreign_key', message, 'nodes refuse to start until it is gone');
     }
     if (foreign.length === 0) {
@@ -36,22 +36,12 @@ async function otherSpelling(client: Client, { keys, store }: OpenOptions, found
   const isCluster = store.engine === 'redis' && store.address.kind === 'cluster';
   for (const key of keys.startUrls) {
     const other = isCluster ? key.replace(/[{}]/g, '') : key.replace(/^[^:{}]+/, '{$&}');
-    if (other === key || !(await isThere(client, other))) continue;
+    if (other === key || (await ifAllowed(client.exists(other), 0)) === 0) continue;
     found.problem(
       'start_urls_key',
       `${other} holds seeds that no node reads: ${isCluster ? 'in a Cluster' : 'outside a Cluster'} the key is ${key}`,
       `have producers push to ${key}, and move what is there`,
     );
-  }
-}
-
-/** False also when the right to check is missing. */
-async function isThere(client: Client, key: string): Promise<boolean> {
-  try {
-    return (await client.exists(key)) === 1;
-  } catch (error) {
-    if (isDenied(error)) return false;
-    throw error;
   }
 }
 

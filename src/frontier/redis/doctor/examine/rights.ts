@@ -4,14 +4,14 @@
  * which needs Redis 7 and a right of its own.
  */
 import type { Redis } from 'ioredis';
-import { messageOf } from '../../../../errors.js';
 import type { Findings } from '../../../doctor/findings.js';
 import type { FrontierKeys } from '../../../open-options.js';
+import { isDenied } from '../../connection/errors.js';
 import { library } from '../../connection/library.js';
 
 /** What this side sends beside the verbs, to any key of the crawl. */
 const ours = (
-  'HGET HGETALL HKEYS HVALS HLEN HDEL HSCAN LLEN LRANGE RPUSH SCARD STRLEN SSCAN GET TYPE SRANDMEMBER ' +
+  'HGET HGETALL HLEN HDEL HSCAN LLEN LRANGE RPUSH SCARD STRLEN SSCAN GET TYPE SRANDMEMBER ' +
   'SADD ZADD ZCARD ZCOUNT ZRANGE ZRANGEBYSCORE ZREVRANGE ZSCORE ZSCAN PTTL'
 ).split(' ');
 
@@ -117,9 +117,6 @@ async function mayQueue(client: Redis, words: readonly string[], more = 0): Prom
   }
   return true;
 }
-
-/** Whether the user lacks a right. */
-export const isDenied = (error: unknown): boolean => messageOf(error).startsWith('NOPERM');
 
 /** Every command that stands in a verb, so that a new one is never forgotten here. */
 function commandsOfLibrary(): string[] {

@@ -6,7 +6,8 @@ import type { Redis } from 'ioredis';
 import { byteSize, duration } from '../../../../format-amounts.js';
 import type { Findings } from '../../../doctor/findings.js';
 import { type Client, serversOf } from '../../connection/client.js';
-import { isDenied } from './rights.js';
+import { ifAllowed } from '../../connection/errors.js';
+import { clockOf } from '../../read/measuring.js';
 import { examineVersion } from './version.js';
 
 /** Pings, of which the median counts. */
@@ -42,13 +43,9 @@ export async function examineServer(client: Redis, found: Findings): Promise<boo
 
 /** @param section the section of INFO; by default the default sections. */
 export async function readInfo(client: Client, section = 'default'): Promise<Info> {
-  try {
-    const text = await client.info(section);
-    return new Map([...text.matchAll(/^([a-z0-9_]+):(.*?)\r?$/gm)].map(([, name, value]) => [name!, value!]));
-  } catch (error) {
-    if (isDenied(error)) return null;
-    throw error;
-  }
+  const text = await ifAllowed(client.info(section), null);
+  const fields = text?.matchAll(/^([a-z0-9_]+):(.*?)\r?$/gm) ?? null;
+  return fields && new Map(Array.from(fields, ([, name, value]) => [name!, value!]));
 }
 
 /** The policy that would evict our keys, with its limit in bytes; null when none would. */
@@ -210,9 +207,9 @@ async function latency(client: Redis, found: Findings): Promise<void> {
 /** Politeness, retries and liveness use the server's clock. The clock of the node only dates logs, so a deviation is an info. */
 async function clock(client: Redis, found: Findings): Promise<void> {
   const before = Date.now();
-  const [seconds, micros] = await client.time();
+  const now = await clockOf(client);
   const after = Date.now();
-  const ahead = Number(seconds) * 1000 + Number(micros) / 1000 - (before + after) / 2;
+  const ahead = now - (before + after) / 2;
   if (Math.abs(ahead) <= CLOCK_OFF_MS + after - before)
     return found.ok('clock', 'its clock is that of this machine');
   found.info(

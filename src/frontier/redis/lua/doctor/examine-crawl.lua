@@ -1,19 +1,26 @@
 -- I4: the requests add up. I7: `queue` and `ready` are in order. I8: no key has a time to live. All that is checked at one
 -- instant.
 
+-- A counter of meta; 0 for one that somebody overwrote with text.
+local function counter(crawl, name, found)
+  local text = meta.get(crawl, name) or '0'
+  if not tonumber(text) then examine.breach(found, 'I4: the number %s of the crawl is "%s"', name, text) end
+  return tonumber(text) or 0
+end
+
 -- accepted = pending + delayed + leased + done + failed + removed + lost
 local function checkAccepted(crawl, found)
   local at, sum, spoken = crawl.keys, 0, {}
   for _, part in ipairs({
     { 'pending', queue.pending(crawl) }, { 'delayed', redis.call('ZCARD', at.delayed) },
-    { 'leased', redis.call('HLEN', at.leases) }, { 'done', meta.number(crawl, 'done') },
-    { 'failed', redis.call('ZCARD', at.failed) }, { 'removed', meta.number(crawl, 'removed') },
-    { 'lost', meta.number(crawl, 'lost') },
+    { 'leased', redis.call('HLEN', at.leases) }, { 'done', counter(crawl, 'done', found) },
+    { 'failed', redis.call('ZCARD', at.failed) }, { 'removed', counter(crawl, 'removed', found) },
+    { 'lost', counter(crawl, 'lost', found) },
   }) do
     sum = sum + part[2]
     spoken[#spoken + 1] = lists.digits(part[2]) .. ' ' .. part[1]
   end
-  local accepted = meta.number(crawl, 'accepted')
+  local accepted = counter(crawl, 'accepted', found)
   if accepted ~= sum then
     examine.breach(found, 'I4: %d accepted, but %s = %d', accepted, table.concat(spoken, ' + '), sum)
   end

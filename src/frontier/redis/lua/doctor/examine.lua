@@ -68,6 +68,13 @@ local function domainOf(member)
   return isMember and string.sub(member, 1, -SORT_KEY - 2) or nil
 end
 
+-- The rank of the first member of `queue` that is not before `start`.
+local function rankFrom(crawl, start)
+  local key = crawl.keys.queue
+  local member = redis.call('ZRANGEBYLEX', key, '[' .. start, '+', 'LIMIT', '0', '1')[1]
+  return member and redis.call('ZRANK', key, member) or redis.call('ZCARD', key)
+end
+
 function examine.queue(crawl, page, found)
   local names = {}
   found.ids = {}
@@ -83,7 +90,7 @@ function examine.queue(crawl, page, found)
   examine.states(crawl, found.ids, 'pending', found)
   for name in pairs(names) do
     if redis.call('HEXISTS', crawl.keys.domains, name) == 0 then
-      local count = redis.call('ZLEXCOUNT', crawl.keys.queue, '[' .. name .. '\0', '(' .. name .. '\1')
+      local count = rankFrom(crawl, name .. '\1') - rankFrom(crawl, name .. '\0')
       examine.breach(found, 'I7: %s has %d pending requests and no record', name, count)
     end
   end

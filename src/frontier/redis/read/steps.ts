@@ -1,7 +1,7 @@
 /** A walk through a key by a verb, in steps short enough that a running crawl does not notice them. */
-import type { Call } from './calls.js';
-import type { Arguments } from './lua-message.js';
-import { int, named, type Reply, text } from './reply.js';
+import type { Call } from '../connection/calls.js';
+import type { Arguments } from '../connection/lua-message.js';
+import { int, named, type Reply, text } from '../connection/reply.js';
 
 /** Entries of a step: it takes the server some ms. */
 const MOST = 500;
