@@ -135,11 +135,6 @@ export function newTally(space: number, nowMs: number): TallyRow {
   return { space, ...noCounts, busy_at: nowMs };
 }
 
-/** The dupefilter agreed on: emptied under live nodes, a crawl goes on with the class that they have. */
-export function agreedDupefilter({ dupefilter, shape }: CrawlRow): Dupefilter | null {
-  return dupefilter ?? shape?.dupefilter ?? null;
-}
-
 /** What is left to do, leased or not. */
 export function openWork({ pending, suspects, delayed, leased }: TallyRow): number {
   return pending + suspects + delayed + leased;

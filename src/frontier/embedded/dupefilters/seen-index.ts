@@ -1,6 +1,5 @@
 /** The dupefilter of a crawl, of any class. Its row is read once, and written once per transaction. */
 import type { Dupefilter as Choice } from '../../frontier.js';
-import { agreedDupefilter } from '../crawl/crawl-row.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
 import { BloomDupefilter } from './bloom.js';
 import type { Dupefilter } from './dupefilter.js';
@@ -54,12 +53,6 @@ export class SeenIndex {
     this.#hasRecorded = true;
   }
 
-  /** Set the class of the live nodes again, after the dupefilter was cleared. */
-  agree(): void {
-    const { crawl } = this.#crawl;
-    crawl.dupefilter = agreedDupefilter(crawl);
-  }
-
   /** Clear the dupefilter, in one small step. */
   clear(): void {
     this.#crawl.spaces.dupefilter.clear();
@@ -100,8 +93,10 @@ export class SeenIndex {
   begin(): Dupefilter {
     const open = this.open();
     if (open !== null) return open;
-    const agreed = agreedDupefilter(this.#crawl.crawl);
-    if (agreed === null) throw new Error('nothing is recorded before a dupefilter is agreed');
+    const { dupefilter, shape } = this.#crawl.crawl;
+    // Emptied under live nodes, a crawl goes on with the class that they have.
+    const agreed = dupefilter ?? shape?.dupefilter;
+    if (agreed === undefined) throw new Error('nothing is recorded before a dupefilter is agreed');
     this.#open = this.#openAs(agreed, 0);
     return this.#open;
   }

@@ -37,7 +37,8 @@ export function settle(
     returnToQueue(tx, held);
     return { committed: false, closed: true };
   }
-  tx.dupefilter.agree();
+  // A dupefilter that was cleared has the class of the live nodes again.
+  tx.crawl.dupefilter ??= tx.crawl.shape?.dupefilter ?? null;
   // Before the lease ends: a page's link to itself finds a live request, also when its fingerprint was forgotten.
   const answer = accept(tx, effects.requests, 'links');
   end(tx, holder, held, outcome);
