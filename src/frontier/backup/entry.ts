@@ -128,9 +128,9 @@ const partsOf: Readonly<Record<BackupEntry['kind'], readonly Part[]>> = {
   stats: ['stats'],
 };
 
-/** Whether an entry belongs to one of the parts. */
+/** Whether an entry belongs to one of the parts. One of a kind that a later version added belongs to none. */
 export function isOfParts({ kind }: BackupEntry, parts: ReadonlySet<Part>): boolean {
-  return partsOf[kind].some((part) => parts.has(part));
+  return Object.hasOwn(partsOf, kind) && partsOf[kind].some((part) => parts.has(part));
 }
 
 /** Identifies a restore while it is under way. */

@@ -69,15 +69,11 @@ const requests = `
   FROM request JOIN record USING (n)
   WHERE space = ? AND request.id > ? AND state <> 'failed' ORDER BY key LIMIT ?`;
 
-interface RequestRow {
-  readonly id: string;
-  readonly domain: string;
-  readonly priority: number;
+interface RequestRow extends Pick<BackupRequest, 'id' | 'domain' | 'priority' | 'record'> {
   readonly dueAtMs: number | null;
   readonly arrival: number | null;
   readonly crashes: number;
   readonly unfiltered: 0 | 1;
-  readonly record: string;
 }
 
 function backupRequest(row: RequestRow): BackupRequest {

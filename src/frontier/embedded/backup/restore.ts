@@ -2,6 +2,7 @@
 import { priorityInBounds } from '../../../http/message/priority.js';
 import {
   type BackupEntry,
+  type EntryOf,
   type RestoreTicket,
   restoredCookie,
   seedOf,
@@ -23,8 +24,6 @@ import { countParts } from '../read/snapshot.js';
 import { addBadSeed, addSeed } from '../seeds/seeds.js';
 import { setStart, startOf } from '../seeds/starts.js';
 import { bringBackBits, bringBackCount, bringBackSeen } from './seen-values.js';
-
-type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;
 
 /** As `Backups.begin` says. */
 export function beginRestore(
@@ -78,7 +77,7 @@ export function endRestore(tx: Transaction, id: string): void {
 }
 
 /** How an entry of each kind is restored. */
-const puts: { readonly [Kind in BackupEntry['kind']]: (tx: Transaction, entry: Entry<Kind>) => void } = {
+const puts: { readonly [Kind in BackupEntry['kind']]: (tx: Transaction, entry: EntryOf<Kind>) => void } = {
   crawl: putCrawl,
   requests: putRequests,
   failed: putFailed,
@@ -96,7 +95,7 @@ const puts: { readonly [Kind in BackupEntry['kind']]: (tx: Transaction, entry: E
 };
 
 /** Restore the row of the crawl. An existing shape and an earlier beginning stay. */
-function putCrawl({ crawl, tally }: Transaction, entry: Entry<'crawl'>): void {
+function putCrawl({ crawl, tally }: Transaction, entry: EntryOf<'crawl'>): void {
   if (
     crawl.shape === null &&
     entry.shape !== null &&
@@ -120,7 +119,7 @@ function putCrawl({ crawl, tally }: Transaction, entry: Entry<'crawl'>): void {
 }
 
 /** Insert requests with their old arrivals. One that is live already stays as it is. */
-function putRequests(tx: Transaction, { values: requests }: Entry<'requests'>): void {
+function putRequests(tx: Transaction, { values: requests }: EntryOf<'requests'>): void {
   requireIds(requests.map(({ id }) => ({ id, fingerprint: id })));
   const { tally } = tx;
   for (const request of requests) {
@@ -136,7 +135,7 @@ function putRequests(tx: Transaction, { values: requests }: Entry<'requests'>): 
   }
 }
 
-function putFailed(tx: Transaction, { values: requests }: Entry<'failed'>): void {
+function putFailed(tx: Transaction, { values: requests }: EntryOf<'failed'>): void {
   requireIds(requests.map(({ id }) => ({ id, fingerprint: id })));
   const { sql, space, tally } = tx;
   for (const { id, record, crashes, ...failure } of requests) {
@@ -156,7 +155,7 @@ function putFailed(tx: Transaction, { values: requests }: Entry<'failed'>): void
 }
 
 /** Append seeds to the key of the same number, or to the last one. */
-function putSeeds(tx: Transaction, { key, bad, values }: Entry<'seeds'>): void {
+function putSeeds(tx: Transaction, { key, bad, values }: EntryOf<'seeds'>): void {
   const lists = tx.spaces.startUrls[Math.min(key, tx.spaces.startUrls.length - 1)];
   if (lists === undefined) return;
   tx.spaces.list();
@@ -167,7 +166,10 @@ function putSeeds(tx: Transaction, { key, bad, values }: Entry<'seeds'>): void {
   }
 }
 
-function putFeed(tx: Transaction, { feed, host, path, format, exporting, checkpoint }: Entry<'feed'>): void {
+function putFeed(
+  tx: Transaction,
+  { feed, host, path, format, exporting, checkpoint }: EntryOf<'feed'>,
+): void {
   if (readFeedRow(tx, feed) !== null) return;
   writeFeedRow(tx, {
     ...newFeed(tx, feed),

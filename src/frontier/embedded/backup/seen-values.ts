@@ -1,7 +1,7 @@
 /** Reads and restores the fingerprints of a dupefilter. A dupefilter of another class gets only the fingerprints. */
 import type { Value } from '../../../disk/sqlite.js';
 import { RefusedError } from '../../../errors.js';
-import { type BackupEntry, inEntries } from '../../backup/entry.js';
+import { type BackupEntry, type EntryOf, inEntries } from '../../backup/entry.js';
 import type { Dupefilter as Choice, RequestLife } from '../../frontier.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { Transaction } from '../crawl/transaction.js';
@@ -9,8 +9,6 @@ import { BLOCK_BYTES } from '../dupefilters/bloom.js';
 import { bufferOf, type Dupefilter } from '../dupefilters/dupefilter.js';
 import { bytesOf } from '../queue/requests.js';
 import { rowsInWindows } from './read-in-windows.js';
-
-type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;
 
 /** All recorded fingerprints. */
 export async function* readSeen(batch: CommitBatch): AsyncIterable<BackupEntry> {
@@ -77,7 +75,7 @@ function seenEntry({ class: name }: Choice, rows: readonly SeenRow[]): BackupEnt
 }
 
 /** Record fingerprints of a backup. Those recorded already stay as they are; texts that are no fingerprints are skipped. */
-export function bringBackSeen(tx: Transaction, { values, untilMs, lives }: Entry<'seen'>): void {
+export function bringBackSeen(tx: Transaction, { values, untilMs, lives }: EntryOf<'seen'>): void {
   const open = tx.dupefilter.begin();
   for (const [n, value] of values.entries()) {
     if (!/^[0-9a-f]{16}([0-9a-f]{24})?$/i.test(value)) continue;
@@ -122,7 +120,7 @@ export function bringBackCount(tx: Transaction, index: readonly number[]): void 
 }
 
 /** Bits of a filter, block by block. */
-export function bringBackBits(tx: Transaction, { values }: Entry<'bits'>): void {
+export function bringBackBits(tx: Transaction, { values }: EntryOf<'bits'>): void {
   const { sql } = tx;
   const { space } = tx.dupefilter.begin();
   for (const [place, text] of values) {

@@ -117,7 +117,7 @@ function queue(tx: Transaction, row: Row, read: ReadRecord): void {
   let { domain, rank, arrival } = row;
   if (domain === '' || arrival === 0) {
     const recorded = read(hexOf(row.id), row.text ?? '');
-    if (domain === '') domain = recorded?.domain ?? 'unknown';
+    domain ||= recorded?.domain ?? 'unknown';
     if (arrival === 0)
       ({ rank, arrival } = orderOf(crawl.queue_class, recorded?.priority ?? -rank, tx.takeArrival()));
   }
