@@ -47,9 +47,9 @@ export function addFailure({ sql, space }: Transaction, n: number, failure: Fail
 
 /** Delete a failed request. @returns whether one of this id was failed. */
 export function deleteFailed(tx: Transaction, id: Uint8Array): boolean {
-  const { sql, tally } = tx;
   const live = liveRequest(tx, id);
   if (live?.state !== 'failed') return false;
+  const { sql, tally } = tx;
   const { n } = live;
   sql.run`DELETE FROM failure WHERE n = ${n}`;
   tally.failed -= 1;
