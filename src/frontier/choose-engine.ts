@@ -10,8 +10,8 @@ export async function openFrontier(options: OpenOptions): Promise<Frontier> {
     return openPartitions(options, options.partitions);
   }
   if (options.store.engine === 'redis') {
-    const { RedisFrontier } = await engines.redis();
-    return RedisFrontier.open(options, options.store.address);
+    const { openRedisFrontier } = await engines.redis();
+    return openRedisFrontier(options, options.store.address);
   }
   const { openEmbedded } = await engines.embedded();
   return openEmbedded(options, options.store.dir);

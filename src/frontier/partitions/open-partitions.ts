@@ -3,7 +3,7 @@ import type { Frontier } from '../frontier.js';
 import type { OpenOptions, PartitionPlace } from '../open-options.js';
 import { RedisConnection } from '../redis/connection/connection.js';
 import { placeOf } from '../redis/connection/errors.js';
-import { RedisFrontier } from '../redis/redis-frontier.js';
+import { frontierOn, type RedisFrontier } from '../redis/redis-frontier.js';
 import { refuseMisplaced } from './checks/misplaced-partitions.js';
 import { partitionedFrontier } from './partitioned-frontier.js';
 
@@ -39,7 +39,7 @@ export async function openPartitions(
         keys: index === 0 ? options.keys : keys,
         partition: `${index}/${places.length}`,
       };
-      parts.push(await RedisFrontier.on(connection, own));
+      parts.push(await frontierOn(connection, own));
     }
     await refuseMisplaced(parts);
     return partitionedFrontier(parts, disconnect);

@@ -40,7 +40,7 @@ export function partitionedFeeds(parts: readonly RedisFrontier[]): Feeds {
 
     /** A writer moves what it reads in other partitions; one who only looks does not. */
     async read(feed, sequence, max) {
-      const items = await first.feeds.read(feed, sequence, max);
+      const items = [...(await first.feeds.read(feed, sequence, max))];
       const writer = writers.get(feed);
       let moved = 0;
       for (const [n, part] of others.entries()) {

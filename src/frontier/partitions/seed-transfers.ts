@@ -4,9 +4,8 @@
  * pushes them: the node that took the seed, or any other.
  */
 import type { ConvertedSeed, FrontierRequest, IntakeAnswer, PushAnswer } from '../frontier.js';
-import { named, text } from '../redis/connection/reply.js';
+import { json } from '../redis/connection/reply.js';
 import { internalKey } from '../redis/keys.js';
-import { readPushed } from '../redis/leases/settle-message.js';
 import { metaFields } from '../redis/partitions/partition-access.js';
 import type { RedisFrontier } from '../redis/redis-frontier.js';
 import type { SeedTransfer } from '../redis/redis-seeds.js';
@@ -53,15 +52,15 @@ export class SeedTransfers {
     for (const { to, from, payload } of waiting.map(readTransfer).sort(byNumber)) {
       if (of == null || isOpen.get(to) === false) continue;
       const { crawl } = this.#parts[to]!.partition;
-      const answer = named(
+      const answer = json<PushAnswer | null>(
         await crawl.call('receive_transfer', {
           ...{ kind, of, from, isFirst: !isOpen.has(to), ...crawl.forNewMeta() },
           requests: columnsOf(JSON.parse(payload) as FrontierRequest[], crawl.dupefilter()),
         }),
       );
-      isOpen.set(to, text(answer.status) !== 'early');
-      if (isOpen.get(to) === false) continue;
-      arrived.push(readPushed(answer));
+      isOpen.set(to, answer !== null);
+      if (answer === null) continue;
+      arrived.push(answer);
       await connection.patiently((client) => client.hdel(key, `${to}:${from}`));
     }
     return summed(arrived);

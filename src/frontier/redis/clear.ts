@@ -3,7 +3,7 @@ import { dataFormats } from '../data-format.js';
 import type { Part } from '../frontier.js';
 import { nodesAtWork } from '../refusals.js';
 import type { Call } from './connection/calls.js';
-import { int, named } from './connection/reply.js';
+import { int } from './connection/reply.js';
 import { literally, scanKeys } from './connection/scan.js';
 import type { CrawlAccess } from './crawl-access.js';
 import { foundFormat } from './doctor/preflight.js';
@@ -18,8 +18,8 @@ export async function clearParts(
   force: boolean,
 ): Promise<void> {
   const format = await connection.patiently((client) => foundFormat(client, keys));
-  const { live } = named(await call('clear', { force, parts }));
-  if (live != null) throw nodesAtWork(int(live), 'clear');
+  const live = int(await call('clear', { force, parts }));
+  if (live > 0) throw nodesAtWork(live, 'clear');
   // Another format may have internal keys that we do not know by name.
   const isOurs = format === null || format === String(dataFormats.redis);
   if (isOurs || !parts.includes('queue')) return sweep(call);

@@ -7,7 +7,6 @@ import { argumentsText, otherArguments, startKey } from '../shared-settings/run-
 import { type Flush, flushNotice, otherShape, tunableNotice } from '../shared-settings/shape-differences.js';
 import { tunableText } from '../shared-settings/tunable-text.js';
 import type { Arguments } from './connection/lua-message.js';
-import { int, list, named, type Reply, text } from './connection/reply.js';
 
 /** The tunables: their names in meta, and in the settings of a node. */
 const tunableNames: readonly (readonly [name: string, key: keyof Tunables])[] = [
@@ -36,11 +35,9 @@ export function startField(key: string): string {
   return key === '' ? 'start' : `start:${key}`;
 }
 
-/** @param crawl the crawl an earlier incarnation of this client was in, '' for none. */
 export function joinArguments(
   node: NodeInfo,
   { shape: { dupefilter: _, ...shape }, args, startsAgain, ...options }: JoinOptions,
-  crawl: string,
 ): Arguments {
   const { budgets, hasStart, hasIdle, tunables, flushOnStart } = options;
   return {
@@ -52,7 +49,6 @@ export function joinArguments(
     budgets: budgetsText(budgets),
     ...{ hasStart, hasIdle, start: startField(startKey(args)), startsAgain, arguments: argumentsText(args) },
     tunables: Object.fromEntries(tunableNames.map(([name, key]) => [name, tunableText(tunables[key])])),
-    crawl: crawl || undefined,
     flush: flushOnStart,
   };
 }
@@ -73,53 +69,54 @@ export function parseBudgets(stored: string): Budgets {
   return { maxPages: pages, maxItems: items, maxErrors: errors, maxRunMs: ms };
 }
 
+/** The answer of `lua/nodes/join.lua`. */
+interface JoinAnswer extends Partial<Pick<Joined, 'startPushed'>>, Pick<Joined, 'found'> {
+  readonly status: 'joined' | 'shape' | 'partition' | 'arguments' | 'restoring';
+  readonly run?: string;
+  readonly crawl: string;
+  readonly justClosed?: string;
+  readonly flushed?: Flush;
+  readonly budgets?: string;
+  readonly changed?: readonly (readonly string[])[];
+  readonly shape: string;
+  readonly dupefilter: string;
+  readonly partition: string;
+  readonly arguments: string;
+}
+
 /**
  * @param notices of the connection. @param partition of this node, as `index/count`; '' in a crawl of one.
  * @throws RefusedError when the crawl has another shape, or is not wholly restored.
  */
 export function readJoined(
-  reply: Reply,
+  answer: JoinAnswer,
   incarnation: string,
   { shape, args, budgets }: Pick<JoinOptions, 'shape' | 'args' | 'budgets'>,
   notices: readonly string[],
   partition = '',
 ): { joined: Joined; crawl: string } {
-  const answer = named(reply);
-  if (text(answer.status) === 'shape') {
-    // The dupefilter is agreed by itself, since seeds may come before the first node.
-    const agreed = text(answer.dupefilter);
-    const dupefilter = agreed === '' ? {} : { dupefilter: JSON.parse(agreed) as Dupefilter };
-    const refusal = otherShape(
-      { ...(JSON.parse(text(answer.shape)) as Partial<Shape>), ...dupefilter },
-      shape,
-    );
-    if (refusal !== null) throw refusal;
-  }
-  if (text(answer.status) === 'partition') throw otherPartitions(text(answer.partition), partition);
-  if (text(answer.status) === 'arguments') throw otherArguments(text(answer.arguments), args);
-  if (text(answer.status) === 'restoring') throw restoreUnderWay();
-  const others = int(answer.others);
+  const { status, found, startPushed = false, justClosed = null, flushed = null, changed = [] } = answer;
+  if (status === 'shape') refuseOtherShape(answer, shape);
+  if (status === 'partition') throw otherPartitions(answer.partition, partition);
+  if (status === 'arguments') throw otherArguments(answer.arguments, args);
+  if (status === 'restoring') throw restoreUnderWay();
   const joined: Joined = {
-    incarnation,
-    run: text(answer.run),
-    found: {
-      pending: int(answer.pending),
-      delayed: int(answer.delayed),
-      leased: int(answer.leased),
-      seen: int(answer.seen),
-      lost: int(answer.lost),
-      nodes: others,
-    },
-    startPushed: int(answer.startPushed) === 1,
-    justClosed: text(answer.justClosed) || null,
+    ...{ incarnation, found, startPushed, justClosed, run: answer.run ?? '' },
     notices: [
       ...notices,
-      ...flushNotice((text(answer.flushed) || null) as Flush | null, others),
-      ...list(answer.changed).map((change) => tunableChange(list(change).map(text))),
-      ...(answer.budgets == null ? [] : budgetNotices(parseBudgets(text(answer.budgets)), budgets)),
+      ...flushNotice(flushed, found.nodes),
+      ...Object.values(changed).map(tunableChange),
+      ...(answer.budgets === undefined ? [] : budgetNotices(parseBudgets(answer.budgets), budgets)),
     ],
   };
-  return { joined, crawl: text(answer.crawl) };
+  return { joined, crawl: answer.crawl };
+}
+
+/** The dupefilter is agreed by itself, since seeds may come before the first node. */
+function refuseOtherShape({ shape, dupefilter }: JoinAnswer, ours: Shape): void {
+  const agreed = dupefilter === '' ? {} : { dupefilter: JSON.parse(dupefilter) as Dupefilter };
+  const refusal = otherShape({ ...(JSON.parse(shape) as Partial<Shape>), ...agreed }, ours);
+  if (refusal !== null) throw refusal;
 }
 
 function tunableChange([name, before, after]: readonly string[]): string {

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Frontier } from '../../../src/frontier/frontier.js';
 import type { RedisAddress } from '../../../src/frontier/open-options.js';
-import { RedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
+import { openRedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
 import {
   Crawl,
   commit,
@@ -49,7 +49,7 @@ beforeEach(async () => {
     options: {},
   };
   const open = () =>
-    RedisFrontier.open(openOptions({ engine: 'redis', address }, '{news}', { shape: defaultShape }), address);
+    openRedisFrontier(openOptions({ engine: 'redis', address }, '{news}', { shape: defaultShape }), address);
   crawl = new Crawl(worldOf(open));
   ({ frontier } = await crawl.node());
 }, 60_000);

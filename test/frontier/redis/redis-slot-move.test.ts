@@ -15,7 +15,7 @@ import {
   type Shape,
 } from '../../../src/frontier/frontier.js';
 import { RedisConnection } from '../../../src/frontier/redis/connection/connection.js';
-import { RedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
+import { openRedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
 import { readAll } from '../../frontier-contract/backups-dupefilters.js';
 import { reading } from '../../frontier-contract/repair.js';
 import {
@@ -78,7 +78,7 @@ afterEach(async () => {
 
 async function client(spider: string): Promise<Frontier> {
   const options = openOptions({ engine: 'redis', address: cluster.address }, spider, { shape });
-  const frontier = await RedisFrontier.open(options, cluster.address);
+  const frontier = await openRedisFrontier(options, cluster.address);
   clients.push(frontier);
   return frontier;
 }

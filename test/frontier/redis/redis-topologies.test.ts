@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allParts, type Dupefilter, type Shape } from '../../../src/frontier/frontier.js';
 import type { RedisAddress } from '../../../src/frontier/open-options.js';
-import { RedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
+import { openRedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
 import { pushAll } from '../../frontier-contract/dupefilters.js';
 import {
   Crawl,
@@ -24,7 +24,7 @@ import { type RedisServer, startRedis } from '../../helpers/redis/redis-server.j
 
 function crawlAt(address: RedisAddress, spider: string, shape: Partial<Shape> = {}): Crawl {
   const open = (choice: Partial<Shape> = {}) =>
-    RedisFrontier.open(
+    openRedisFrontier(
       openOptions({ engine: 'redis', address }, spider, {
         connectTimeoutMs: 15_000,
         shape: { ...defaultShape, ...choice },
@@ -55,7 +55,7 @@ describe('a Redis Cluster', { timeout: 60_000 }, () => {
       await frontier.leave('finished');
       await crawl.end();
     }
-    const docs = await RedisFrontier.open(openOptions({ engine: 'redis', address }, '{docs}'), address);
+    const docs = await openRedisFrontier(openOptions({ engine: 'redis', address }, '{docs}'), address);
     const findings = await docs.examine();
     expect(findings.filter(({ level }) => level === 'problem')).toEqual([]);
     expect(findings).toContainEqual(expect.objectContaining({ check: 'slots', level: 'ok' }));

@@ -1,7 +1,7 @@
 /** Fresh crawls in a Redis, each under a spider's name of its own, with any number of clients. */
 import type { Shape } from '../../../src/frontier/frontier.js';
 import type { OpenOptions } from '../../../src/frontier/open-options.js';
-import { RedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
+import { openRedisFrontier, type RedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
 import { type World, worldOf } from '../../frontier-contract/world.js';
 import { defaultShape, openOptions } from '../open-options.js';
 
@@ -13,7 +13,7 @@ export async function openRedis(
 ): Promise<RedisFrontier> {
   const options = openOptions(url, spider, more);
   if (options.store.engine !== 'redis') throw new Error(`${url} is not a Redis`);
-  return RedisFrontier.open(options, options.store.address);
+  return openRedisFrontier(options, options.store.address);
 }
 
 let crawls = 0;

@@ -4,8 +4,8 @@
  */
 import type { FrontierRequest } from '../../frontier.js';
 import { inChunks, requestWeight, type Weight } from '../../in-chunks.js';
-import { int, list, named, text } from '../../redis/connection/reply.js';
-import { type Judged, readJudged } from '../../redis/leases/settle-message.js';
+import { json } from '../../redis/connection/reply.js';
+import type { Judged } from '../../redis/leases/settle-message.js';
 import type { PartitionAccess } from '../../redis/partitions/partition-access.js';
 import { columnsOf } from '../../redis/request-columns.js';
 import type { Accepted } from './accepted-from-others.js';
@@ -57,14 +57,14 @@ export class LinkBatches {
   async #send(batch: readonly WaitingLinks[]): Promise<void> {
     try {
       const { calls } = this.#partition;
-      const [epoch = null, crawlId, fromOthers, ...answers] = list(
+      const { answers, ...accepted } = json<Accepted & { readonly answers: readonly Judged[] }>(
         await calls.run('push_links', {
           pages: batch.map(({ requests }) => columnsOf(requests, calls.dupefilter)),
           jarsAt: Math.max(...batch.map(({ jarsAt = 0 }) => jarsAt)) || undefined,
         }),
       );
-      this.#onAccepted({ crawlId: text(crawlId), fromOthers: int(fromOthers) });
-      for (const [n, { resolve }] of batch.entries()) resolve(readJudged({ ...named(answers[n]), epoch }));
+      this.#onAccepted(accepted);
+      for (const [n, { resolve }] of batch.entries()) resolve(answers[n]!);
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }

@@ -2,7 +2,7 @@
  * The page budget of a run over partitions: blocks of it are granted by partition 0 (`lua/partitions/grant-pages.lua`). So
  * `--max-pages` is exact, though a lease asks its own partition only.
  */
-import { int, named } from '../../redis/connection/reply.js';
+import { int, json } from '../../redis/connection/reply.js';
 import type { RedisFrontier } from '../../redis/redis-frontier.js';
 
 /**
@@ -33,10 +33,10 @@ async function grant(
   returned: readonly number[],
 ): Promise<boolean> {
   const args = { run, to, wanted, count: parts.length, returned };
-  const answer = named(await parts[0]!.partition.crawl.call('grant_pages', args));
-  const granted = int(answer.granted);
+  const reply = await parts[0]!.partition.crawl.call('grant_pages', args);
+  const { granted, block } = json<{ granted: number; block: number }>(reply);
   if (granted === 0) return false;
   // Also without a new block: a node that died may have been granted one, and not have told the partition.
   await parts[to]!.partition.crawl.call('take_pages', { run, granted });
-  return int(answer.block) > 0;
+  return block > 0;
 }

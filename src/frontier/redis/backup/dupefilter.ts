@@ -30,19 +30,24 @@ export async function* readDupefilter(
   const isBloom = choice.class === 'BloomDupeFilter';
   const numbers = isBloom ? indexFields.map((field) => Number(index[field] ?? 0)) : null;
   yield { kind: 'dupefilter', choice, engine: 'redis', index: numbers };
-  const pieces = Number(index.pieces ?? 0);
-  const nameOf = (piece: number) => dupefilterPiece(keys, index.generation ?? '', piece);
+  const pieces = Array.from({ length: Number(index.pieces ?? 0) }, (_, piece) =>
+    dupefilterPiece(keys, index.generation ?? '', piece),
+  );
   switch (choice.class) {
     case 'RFPDupeFilter':
       return yield* readSet(ask, keys.dupefilter);
     case 'TimedRFPDupeFilter':
-      return yield* readTimed(ask, keys.dupefilter);
+      return yield* readRows('zscanBuffer', ask, keys.dupefilter, (scores) => ({
+        untilMs: scores.map((score) => (score.toString() === 'inf' ? null : Number(score))),
+      }));
     case 'StateDupeFilter':
-      return yield* readStates(ask, keys.dupefilter);
+      return yield* readRows('hscanBuffer', ask, keys.dupefilter, (lives) => ({
+        lives: lives.map(unpackLife),
+      }));
     case 'CompactDupeFilter':
-      return yield* readBuckets(ask, pieces, nameOf);
+      return yield* readBuckets(ask, pieces);
     case 'BloomDupeFilter':
-      return yield* readBits(ask, pieces, nameOf);
+      return yield* readBits(ask, pieces);
   }
 }
 
@@ -53,33 +58,27 @@ async function* readSet(ask: Ask, key: string): AsyncIterable<BackupEntry> {
   }
 }
 
-async function* readTimed(ask: Ask, key: string): AsyncIterable<BackupEntry> {
-  const pages = walk(ask, (client, cursor) => client.zscanBuffer(key, cursor, 'COUNT', WINDOW));
-  for await (const rows of inEntries(inPairs(pages), () => 2 * ID_BYTES)) {
-    yield {
-      kind: 'seen',
-      values: rows.map(([id]) => id.toString('hex')),
-      untilMs: rows.map(([, score]) => (score.toString() === 'inf' ? null : Number(score))),
-    };
-  }
-}
-
-async function* readStates(ask: Ask, key: string): AsyncIterable<BackupEntry> {
-  const pages = walk(ask, (client, cursor) => client.hscanBuffer(key, cursor, 'COUNT', WINDOW));
-  for await (const rows of inEntries(inPairs(pages), () => 2 * ID_BYTES)) {
-    const values = rows.map(([id]) => id.toString('hex'));
-    yield { kind: 'seen', values, lives: rows.map(([, packed]) => unpackLife(packed)) };
-  }
-}
-
-async function* readBuckets(
+/** Fingerprints with a score or a value each, which `describe` decodes. */
+async function* readRows(
+  scan: 'zscanBuffer' | 'hscanBuffer',
   ask: Ask,
-  pieces: number,
-  nameOf: (piece: number) => string,
+  key: string,
+  describe: (values: Buffer[]) => Pick<EntryOf<'seen'>, 'untilMs' | 'lives'>,
 ): AsyncIterable<BackupEntry> {
+  async function* pages(): AsyncIterable<[Buffer, Buffer][]> {
+    const found = walk(ask, (client, cursor) => client[scan](key, cursor, 'COUNT', WINDOW));
+    for await (const page of found) yield pairs(page);
+  }
+  for await (const rows of inEntries(pages(), () => 2 * ID_BYTES)) {
+    const values = rows.map(([id]) => id.toString('hex'));
+    yield { kind: 'seen', values, ...describe(rows.map(([, value]) => value)) };
+  }
+}
+
+async function* readBuckets(ask: Ask, pieces: readonly string[]): AsyncIterable<BackupEntry> {
   async function* buckets(): AsyncIterable<string[]> {
-    for (let at = 0; at < pieces; at += BUCKETS) {
-      const names = Array.from({ length: Math.min(BUCKETS, pieces - at) }, (_, n) => nameOf(at + n));
+    for (let at = 0; at < pieces.length; at += BUCKETS) {
+      const names = pieces.slice(at, at + BUCKETS);
       const found = await ask((client) => Promise.all(names.map((name) => client.smembers(name))));
       yield found.flat().map((mark) => BigInt.asUintN(64, BigInt(mark)).toString(16).padStart(16, '0'));
     }
@@ -87,21 +86,13 @@ async function* readBuckets(
   for await (const values of inEntries(buckets(), (value) => value.length)) yield { kind: 'seen', values };
 }
 
-async function* readBits(
-  ask: Ask,
-  pieces: number,
-  nameOf: (piece: number) => string,
-): AsyncIterable<BackupEntry> {
-  for (let piece = 0; piece < pieces; piece += 1) {
-    const bits = await ask((client) => client.getBuffer(nameOf(piece)));
+async function* readBits(ask: Ask, pieces: readonly string[]): AsyncIterable<BackupEntry> {
+  for (const [piece, name] of pieces.entries()) {
+    const bits = await ask((client) => client.getBuffer(name));
     // Not allocated yet.
     if (bits === null) continue;
     yield { kind: 'bits', values: [[String(piece), bits.toString('base64')]] };
   }
-}
-
-async function* inPairs(pages: AsyncIterable<Buffer[]>): AsyncIterable<[Buffer, Buffer][]> {
-  for await (const page of pages) yield pairs(page);
 }
 
 /** Decodes a value of `lua/dupefilters/state.lua`. */

@@ -44,8 +44,10 @@ export function redisRestore({ options, call, forNewMeta }: CrawlAccess): Omit<B
     async apply(id, number, entry) {
       // The bits of other classes of dupefilters need no index.
       if (entry.kind === 'dupefilter' && entry.index === null) return;
-      const args = { restore: id, entry: number, kind: entry.kind, ...argumentsOf(entry, options) };
-      if (int(await call('restore_entry', args)) < 0) throw restoreGone();
+      // The compiler cannot see that both are of one kind.
+      const args = argumentsOf[entry.kind](entry as never, options);
+      const answer = await call('restore_entry', { restore: id, entry: number, kind: entry.kind, ...args });
+      if (int(answer) < 0) throw restoreGone();
     },
     async end(id) {
       if (int(await call('restore_end', { restore: id })) === 0) throw restoreGone();
@@ -53,35 +55,23 @@ export function redisRestore({ options, call, forNewMeta }: CrawlAccess): Omit<B
   };
 }
 
-/** An entry as `lua/backup/restore-entry.lua` takes it. */
-function argumentsOf(entry: BackupEntry, options: OpenOptions): Arguments {
-  switch (entry.kind) {
-    case 'crawl':
-      return crawlArguments(entry);
-    case 'requests':
-      return { requests: requestArguments(entry.values) };
-    case 'failed':
-      return { requests: failedArguments(entry.values) };
-    case 'cookies':
-      return { changes: entry.values.map((cookie) => changeArguments(restoredCookie(cookie))) };
-    case 'dupefilter':
-      return { index: indexArguments(entry.index ?? []) };
-    case 'seen':
-      return seenArguments(entry, options.shape.dupefilter);
-    case 'bits':
-      return { pieces: entry.values.map(([n, bits]) => [n, Buffer.from(bits, 'base64')]) };
-    case 'seeds':
-      return seedArguments(entry, options);
-    case 'items':
-      return { values: entry.values.map(textBytes) };
-    case 'outbox':
-      return { feed: entry.feed, values: entry.values.map(textBytes) };
-    case 'feed':
-      return feedArguments(entry);
-    case 'stats':
-      return statsArguments(entry);
-  }
-}
+/** Entries of each kind as `lua/backup/restore-entry.lua` takes them. */
+const argumentsOf: {
+  readonly [Kind in BackupEntry['kind']]: (entry: EntryOf<Kind>, options: OpenOptions) => Arguments;
+} = {
+  crawl: crawlArguments,
+  requests: ({ values }) => ({ requests: requestArguments(values) }),
+  failed: ({ values }) => ({ requests: failedArguments(values) }),
+  cookies: ({ values }) => ({ changes: values.map((cookie) => changeArguments(restoredCookie(cookie))) }),
+  dupefilter: ({ index }) => ({ index: indexArguments(index ?? []) }),
+  seen: (entry, { shape }) => seenArguments(entry, shape.dupefilter),
+  bits: ({ values }) => ({ pieces: values.map(([n, bits]) => [n, Buffer.from(bits, 'base64')]) }),
+  seeds: seedArguments,
+  items: ({ values }) => ({ values: values.map(textBytes) }),
+  outbox: ({ feed, values }) => ({ feed, values: values.map(textBytes) }),
+  feed: feedArguments,
+  stats: statsArguments,
+};
 
 function crawlArguments(entry: EntryOf<'crawl'>): Arguments {
   const { queueClass, shape, start, starts = {}, done, removed, lost = 0, beganAtMs, seenSinceMs } = entry;
@@ -113,10 +103,9 @@ function requestArguments(requests: readonly BackupRequest[]): Arguments[] {
 function failedArguments(requests: readonly FailedRequest[]): Arguments[] {
   requireIds(requests.map(({ id }) => ({ id, fingerprint: id })));
   let atUs = 0;
-  return requests.map(({ id, record, failedAtMs, crashes, ...why }) => {
+  return requests.map(({ id, record, failedAtMs, ...failure }) => {
     atUs = Math.max(atUs + 1, failedAtMs * 1000);
-    const { reason, status, attempts, node, detail } = why;
-    const failure = { reason, status, attempts, node, detail, ...(crashes > 0 ? { crashes } : {}) };
+    const { crashes = 0 } = failure;
     const args = { id: Buffer.from(id, 'hex'), atUs, failure: JSON.stringify(failure), crashes };
     return { ...args, record: record || undefined };
   });

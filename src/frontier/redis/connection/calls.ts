@@ -11,15 +11,13 @@ import type { RedisConnection } from './connection.js';
 import type { Arguments } from './lua-message.js';
 import type { Reply } from './reply.js';
 
-/** Verbs whose answer the store keeps until it is known to have arrived (it keeps those of settles too), and verbs that report what has arrived. */
+/** Verbs whose answer the store keeps until it is known to have arrived. It keeps those of settles too. */
 const answering: ReadonlySet<string> = new Set([
   ...['join', 'leave', 'push', 'push_links', 'lease', 'settle_and_lease', 'intake', 'feed_take', 'defer'],
   'add_stats',
 ]);
-const confirming: ReadonlySet<string> = new Set([
-  ...['push', 'push_links', 'lease', 'settle', 'settle_and_lease', 'intake', 'reconcile', 'recover'],
-  ...['feed_take', 'defer', 'add_stats'],
-]);
+/** Verbs that report what has arrived: any may that writes. */
+const confirming: ReadonlySet<string> = new Set([...answering, 'settle', 'reconcile', 'recover']);
 
 /** Call a verb. */
 export type Call = (verb: string, args: Arguments) => Promise<Reply>;
@@ -35,6 +33,8 @@ export interface CallOptions {
 export class Calls {
   /** The dupefilter of the settings. The verbs refuse to write into a crawl with another one. */
   dupefilter: Dupefilter;
+  /** The id of the crawl that this client has joined; '' for none. */
+  crawl = '';
   readonly #connection: RedisConnection;
   readonly #keys: readonly string[];
   readonly #answersKey: string;
@@ -68,8 +68,8 @@ export class Calls {
     const caller = this.#caller;
     const arrived = confirming.has(verb) ? this.#arrived.splice(0) : [];
     const numbered = {
+      ...{ caller, call, crawl: this.crawl || undefined, dupefilter: dupefilterArgument(this.dupefilter) },
       ...args,
-      ...{ caller, call, dupefilter: dupefilterArgument(this.dupefilter) },
       arrived: arrived.length === 0 ? undefined : arrived,
     };
     try {

@@ -1,4 +1,4 @@
-/** Replies of the verbs: Buffers, numbers, and lists of them. */
+/** Replies of the verbs: Buffers, numbers, and lists of them. What contains no bytes is one text of JSON. */
 export type Reply = Buffer | number | null | readonly Reply[];
 
 export const text = (reply: Reply | undefined): string => (reply == null ? '' : reply.toString());
@@ -7,6 +7,9 @@ export const hex = (reply: Reply | undefined): string => (reply as Buffer).toStr
 
 /** A list of replies; none where there is nothing. */
 export const list = (reply: Reply | undefined): readonly Reply[] => (reply ?? []) as readonly Reply[];
+
+/** A reply of JSON. Lua writes an empty list as `{}`: read one with `Object.values`. */
+export const json = <T>(reply: Reply | undefined): T => JSON.parse(text(reply)) as T;
 
 /** A reply by name, as `verbs.named` of `lua/base/verbs.lua` makes it. */
 export type NamedReply = Readonly<Record<string, Reply | undefined>>;

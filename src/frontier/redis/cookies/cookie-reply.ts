@@ -6,7 +6,7 @@ import {
   decodeCookies,
 } from '../../../http/cookies/stored-cookie.js';
 import type { Arguments } from '../connection/lua-message.js';
-import { int, list, type Reply, text } from '../connection/reply.js';
+import { json, type Reply } from '../connection/reply.js';
 
 /** A change as the verbs take it. NUL separates jar and domain in the store. */
 export function changeArguments({
@@ -26,17 +26,16 @@ export function changeArguments({
   };
 }
 
+interface StoredNews extends Omit<CookieNews, 'sets'> {
+  readonly names: readonly string[];
+  readonly texts: readonly string[];
+}
+
 /** @param reply of `cookies.since`; null where nothing has changed. */
 export function readCookieNews(reply: Reply | undefined): CookieNews | null {
-  const [version, latest, isAnew, nowMs, names, texts] = list(reply);
-  if (version === undefined) return null;
-  return {
-    version: int(version),
-    latest: int(latest),
-    isAnew: int(isAnew) === 1,
-    nowMs: int(nowMs),
-    sets: list(names).map((name, n) => cookieSet(text(name), text(list(texts)[n]))),
-  };
+  if (reply == null) return null;
+  const { names, texts, ...news } = json<StoredNews>(reply);
+  return { ...news, sets: Object.values(names).map((name, n) => cookieSet(name, texts[n]!)) };
 }
 
 /** @param field of the HASH `cookies`: jar, NUL, domain. */

@@ -7,9 +7,9 @@ import { isPipelineOutbox } from '../../../feed-outbox.js';
 import type { SettleAnswer } from '../../frontier.js';
 import type { Calls } from '../connection/calls.js';
 import type { Arguments } from '../connection/lua-message.js';
-import { list, type Reply } from '../connection/reply.js';
+import { json, list, type Reply } from '../connection/reply.js';
 import { type SettleBatch, SettleBatches } from './settle-batches.js';
-import { readSettled, type SettleMessage } from './settle-message.js';
+import type { SettleMessage } from './settle-message.js';
 
 export class LeaseCalls {
   readonly #calls: Calls;
@@ -49,7 +49,7 @@ export class LeaseCalls {
       const args = { ...this.#argumentsOf(batch), lease };
       const options = { tokens: tokensOf(batch), unlessFull: true };
       const [settled, leased] = list(await this.#calls.run('settle_and_lease', args, options));
-      batch.resolve(list(settled).map(readSettled));
+      batch.resolve(list(settled).map((answer) => json<SettleAnswer>(answer)));
       return list(leased).length === 0 ? null : (leased as Reply);
     } catch (error) {
       if (messageOf(error).startsWith('OOM')) await this.#settleAll(batch);
@@ -64,7 +64,7 @@ export class LeaseCalls {
   async #settleAll(batch: SettleBatch): Promise<void> {
     try {
       const settled = await this.#calls.run('settle', this.#argumentsOf(batch), { tokens: tokensOf(batch) });
-      batch.resolve(list(settled).map(readSettled));
+      batch.resolve(list(settled).map((answer) => json<SettleAnswer>(answer)));
     } catch (error) {
       batch.reject(error);
     }

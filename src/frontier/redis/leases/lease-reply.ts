@@ -1,7 +1,8 @@
 /** Reads the reply of a lease call, and the tokens of leases. */
-import type { Control, Lease, LeaseAnswer } from '../../frontier.js';
-import { hex, int, list, named, type Reply, text } from '../connection/reply.js';
+import type { Lease, LeaseAnswer } from '../../frontier.js';
+import { hex, json, list, type Reply, text } from '../connection/reply.js';
 import { readCookieNews } from '../cookies/cookie-reply.js';
+import { type PartState, readPartState } from '../partitions/part-state.js';
 
 /** The number of the call that granted a lease, from its token. An invalid token gives 0, which is no call's number. */
 export function leaseCallOf({ id, token }: Pick<Lease, 'id' | 'token'>): number {
@@ -9,36 +10,25 @@ export function leaseCallOf({ id, token }: Pick<Lease, 'id' | 'token'>): number 
   return token === `${call}.${id}` ? Number(call) : 0;
 }
 
-/** @param reply of `lua/leases/lease.lua`. */
-export function readLeases(reply: Reply): LeaseAnswer {
-  const answer = named(reply);
-  const cookies = readCookieNews(answer.cookies);
-  const [domains, records, delays] = [list(answer.domains), list(answer.records), list(answer.delays)];
-  const leases = list(answer.ids).map((raw, n): Lease => {
-    const id = hex(raw);
-    return {
-      id,
-      token: `${int(answer.call)}.${id}`,
-      domain: text(domains[n]),
-      delayMs: int(delays[n]),
-      crashes: int(answer.crashes),
-      record: text(records[n]),
-    };
-  });
+/** The JSON of a reply of `lua/leases/lease.lua`; beside it are the ids and the records. */
+interface Leased extends Pick<LeaseAnswer, 'waitMs' | 'crawl'> {
+  readonly call: number;
+  readonly leases: readonly Pick<Lease, 'domain' | 'delayMs' | 'crashes'>[];
+  readonly part?: Parameters<typeof readPartState>[0];
+}
+
+/** @returns with the state of the partition, if the call asked for it. */
+export function readLeases(reply: Reply): LeaseAnswer & { readonly part?: PartState } {
+  const [state, ids, records, changed] = list(reply);
+  const { call, leases, waitMs, crawl, part } = json<Leased>(state);
+  const cookies = readCookieNews(changed);
   return {
-    leases,
-    waitMs: int(answer.waitMs),
-    crawl: {
-      control: text(answer.control) as Control,
-      finished: int(answer.finished) === 1,
-      idleDue: int(answer.idleDue) === 1,
-      acceptedInRun: int(answer.acceptedInRun),
-      closing: text(answer.closing) || null,
-      seedsWaiting: int(answer.seedsWaiting),
-      idleMs: int(answer.idleMs),
-      full: int(answer.full) === 1,
-      lost: int(answer.lost),
-    },
+    leases: list(ids).map((raw, n): Lease => {
+      const id = hex(raw);
+      return { id, token: `${call}.${id}`, record: text(list(records)[n]), ...leases[n]! };
+    }),
+    ...{ waitMs, crawl },
     ...(cookies !== null && { cookies }),
+    ...(part !== undefined && { part: readPartState(part) }),
   };
 }

@@ -1,18 +1,9 @@
-/** The arguments of a settle for `lua/leases/settling.lua`, and its reply. */
+/** The arguments of a settle for `lua/leases/settling.lua`. */
 import { priorityInBounds } from '../../../http/message/priority.js';
 import { spentBy } from '../../budgets.js';
 import { countersInBounds, delayInBounds } from '../../clamp-values.js';
-import type {
-  Dupefilter,
-  Effects,
-  Lease,
-  Outcome,
-  PushAnswer,
-  SettleAnswer,
-  ValidatorChange,
-} from '../../frontier.js';
+import type { Dupefilter, Effects, Lease, Outcome, SettleAnswer, ValidatorChange } from '../../frontier.js';
 import type { Arguments, LuaValue } from '../connection/lua-message.js';
-import { int, type NamedReply, named, type Reply, text } from '../connection/reply.js';
 import { changeArguments } from '../cookies/cookie-reply.js';
 import { columnsOf } from '../request-columns.js';
 import { statArguments } from '../stored-stats.js';
@@ -31,6 +22,9 @@ export interface SettleMessage {
   /** The approximate size of all texts. */
   readonly bytes: number;
 }
+
+/** What became of requests: how many were accepted, the epoch, and whether the dupefilter has all of them. */
+export type Judged = Omit<Extract<SettleAnswer, { committed: true }>, 'committed'>;
 
 /** What settles need to know of the node that sends them. */
 export interface Sender {
@@ -133,38 +127,3 @@ function sumOf<T>(members: readonly T[], sizeOf: (member: T) => number): number 
 const whole = (value: number): number => Math.min(2 ** 48 - 1, Math.round(value) || 0);
 
 const inTwoBytes = (value: number): number => Math.max(0, Math.min(0xffff, Math.trunc(value) || 0));
-
-/** @param reply for one settle. */
-export function readSettled(reply: Reply | undefined): SettleAnswer {
-  const answer = named(reply);
-  switch (text(answer.status)) {
-    case 'committed':
-      return { committed: true, ...readJudged(answer) };
-    case 'resend':
-      return { committed: false, resend: true };
-    case 'closed':
-      return { committed: false, closed: true };
-    default:
-      return { committed: false };
-  }
-}
-
-/** What became of requests: how many were accepted, the epoch, and whether the dupefilter has all of them. */
-export type Judged = Omit<Extract<SettleAnswer, { committed: true }>, 'committed'>;
-
-/** @param answer to a settle, or to a push in a partition. */
-export function readJudged(answer: NamedReply): Judged {
-  return { ...readPushed(answer), epoch: text(answer.epoch), allSeen: int(answer.unseen) === 0 };
-}
-
-/** The counts of a reply to a push or a settle. */
-export function readPushed(answer: NamedReply): PushAnswer {
-  const [accepted, duplicates] = [int(answer.accepted), int(answer.duplicates)];
-  const [dropped, trapped] = [int(answer.dropped), int(answer.trapped)];
-  return {
-    ...{ accepted, duplicates },
-    ...(dropped > 0 && { dropped }),
-    ...(trapped > 0 && { trapped }),
-    ...(answer.waiting != null && { waiting: int(answer.waiting) }),
-  };
-}

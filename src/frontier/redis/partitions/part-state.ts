@@ -1,6 +1,5 @@
 /** The state of one partition, which its lease answers bring. */
 import type { Budgets, LeaseAnswer } from '../../frontier.js';
-import { int, named, type Reply, text } from '../connection/reply.js';
 import { parseBudgets } from '../join.js';
 
 export interface PartState {
@@ -35,23 +34,7 @@ export interface PartLeases extends LeaseAnswer {
   readonly part: PartState;
 }
 
-/** @param reply of `lua/leases/lease.lua`, see `lua/partitions/partition.lua`. */
-export function readPartState(reply: Reply): PartState {
-  const answer = named(reply);
-  return {
-    epoch: text(answer.epoch),
-    crawlId: text(answer.crawlId),
-    fromOthers: int(answer.fromOthers),
-    mark: text(answer.mark),
-    leased: int(answer.leased),
-    waiting: int(answer.waiting),
-    runPages: int(answer.runPages),
-    runItems: int(answer.runItems),
-    runErrors: int(answer.runErrors),
-    pagesLeft: answer.pagesLeft == null ? null : int(answer.pagesLeft),
-    budgets: parseBudgets(text(answer.budgets)),
-    jarsAt: int(answer.jarsAt),
-    isVolunteer: int(answer.isVolunteer) === 1,
-    transfers: int(answer.transfers),
-  };
+/** @param state as `lua/partitions/partition.lua` describes it. */
+export function readPartState(state: Omit<PartState, 'budgets'> & { readonly budgets: string }): PartState {
+  return { ...state, budgets: parseBudgets(state.budgets) };
 }

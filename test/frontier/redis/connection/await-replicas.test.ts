@@ -1,7 +1,7 @@
 /** REDIS_WAIT_REPLICAS: what was accepted or committed is on a replica, and a replica that lags makes the caller wait. */
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { RedisFrontier } from '../../../../src/frontier/redis/redis-frontier.js';
+import { openRedisFrontier } from '../../../../src/frontier/redis/redis-frontier.js';
 import {
   Crawl,
   commit,
@@ -34,7 +34,7 @@ describe('a frontier that waits for one replica', { timeout: 60_000 }, () => {
     const options = openOptions({ engine: 'redis', address }, 'news', {
       ...{ waitReplicas: 1, connectTimeoutMs: 1_000 },
     });
-    crawl = new Crawl(worldOf(() => RedisFrontier.open(options, address)));
+    crawl = new Crawl(worldOf(() => openRedisFrontier(options, address)));
   });
   afterEach(async () => {
     replica.resume();
@@ -119,7 +119,7 @@ it('in a Cluster the replicas of the server that has the crawl count', { timeout
     const { address } = cluster;
     for (const spider of ['{news}', '{docs}', '{shop}']) {
       const options = openOptions({ engine: 'redis', address }, spider, { waitReplicas: 1 });
-      const crawl = new Crawl(worldOf(() => RedisFrontier.open(options, address)));
+      const crawl = new Crawl(worldOf(() => openRedisFrontier(options, address)));
       const { frontier } = await crawl.node();
       await frontier.push([request('a')], 'links');
       await commit(frontier, await takeOne(frontier), done, effects({ items: ['{"n":1}'] }));

@@ -1,13 +1,12 @@
 -- Answers are kept until they are known to have arrived: a call that is sent again gets its first answer, and does
 -- nothing. A field of `answers` is "caller:call number", or for a settle "caller:call number.id", by the token of its
--- lease; the value is MessagePack.
+-- lease; the value is the answer, of a settle as it is and of another call as MessagePack.
 
 local function fieldOf(crawl, name) return crawl.caller .. ':' .. name end
 
 -- Forgets what has arrived: args.arrived, fields without their caller.
 function answers.forgetArrived(crawl)
   local arrived = crawl.args.arrived
-  if not arrived then return end
   for i = 1, #arrived do arrived[i] = fieldOf(crawl, arrived[i]) end
   lists.send('HDEL', crawl.keys.answers, arrived)
 end
@@ -15,22 +14,21 @@ end
 -- The first answer of this very call; nil when it comes for the first time.
 function answers.first(crawl)
   local packed = redis.call('HGET', crawl.keys.answers, fieldOf(crawl, crawl.args.call))
-  return packed and cmsgpack.unpack(packed) or nil
+  return packed and cmsgpack.unpack(packed)
 end
 
 function answers.keep(crawl, answer)
   redis.call('HSET', crawl.keys.answers, fieldOf(crawl, crawl.args.call), cmsgpack.pack(answer))
 end
 
-function answers.settleField(crawl, givenBy, id) return crawl.caller .. ':' .. lists.digits(givenBy) .. '.' .. id end
+function answers.settleField(crawl, givenBy, id) return fieldOf(crawl, lists.digits(givenBy) .. '.' .. id) end
 
 -- The same of a settle, by the call that gave its lease and its id.
 function answers.firstOfSettle(crawl, givenBy, id)
-  local packed = redis.call('HGET', crawl.keys.answers, answers.settleField(crawl, givenBy, id))
-  return packed and cmsgpack.unpack(packed) or nil
+  return redis.call('HGET', crawl.keys.answers, answers.settleField(crawl, givenBy, id))
 end
 
--- kept: { field by answers.settleField, packed answer, … }
+-- kept: { field by answers.settleField, answer, … }
 function answers.keepSettles(crawl, kept) lists.send('HSET', crawl.keys.answers, kept) end
 
 -- Forgets all that was kept for a caller.

@@ -27,6 +27,12 @@ function lists.append(list, values)
   for i = 1, values and #values or 0 do list[#list + 1] = values[i] end
 end
 
+-- Puts a name and its value behind those of a list.
+function lists.pair(list, name, value)
+  local size = #list
+  list[size + 1], list[size + 2] = name, value
+end
+
 -- Bytes as hexadecimal digits.
 function lists.hex(bytes)
   return (string.gsub(bytes, '.', function(byte) return string.format('%02x', string.byte(byte)) end))

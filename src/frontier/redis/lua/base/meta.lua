@@ -97,16 +97,18 @@ end
 
 function meta.add(crawl, name, amount) meta.set(crawl, name, meta.number(crawl, name) + amount) end
 
+-- Sets a number that only rises; nil changes nothing.
+function meta.raise(crawl, name, number)
+  if number then meta.set(crawl, name, math.max(meta.number(crawl, name), number)) end
+end
+
 -- Invalidates the nodes' caches of seen fingerprints, since a fingerprint may have been forgotten.
 function meta.raiseEpoch(crawl) meta.add(crawl, 'epoch', 1) end
 
 -- Writes the fields that changed.
 function meta.save(crawl)
   local fields = {}
-  for name, value in pairs(crawl.changedMeta) do
-    fields[#fields + 1] = name
-    fields[#fields + 1] = value
-  end
+  for name, value in pairs(crawl.changedMeta) do lists.pair(fields, name, value) end
   lists.send('HSET', crawl.keys.meta, fields)
   crawl.changedMeta = {}
 end

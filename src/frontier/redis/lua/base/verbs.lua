@@ -3,30 +3,62 @@
 -- Every verb takes all keys of the crawl (keys.lua) and one argument, a MessagePack map by name:
 --   caller      an incarnation, or a client that never joined
 --   call        number of the call, unique per caller
+--   crawl       id of the crawl that the caller has joined; absent for none
 --   arrived     answers that the caller has received, which can be deleted (answers.lua)
 --   dupefilter  { text, class, … }: the dupefilter of the caller's settings (request-columns.ts)
 -- and the verb's own, which its header lists. An id is 20 raw bytes. Instants and durations are in ms.
+local REDIS_FLAGS = { ['allow-oom'] = true, ['no-writes'] = true }
+
+local function crawlOf(KEYS, args)
+  local time = redis.call('TIME')
+  return {
+    keys = keys.byName(KEYS),
+    startUrls = keys.startUrls(KEYS),
+    args = args,
+    caller = args.caller,
+    nowMs = time[1] * 1000 + math.floor(time[2] / 1000),
+    nowUs = time[1] * 1000000 + time[2],
+    meta = {}, metaNumbers = {}, changedMeta = {}, -- meta.lua
+    decoded = {}, -- domains/domain-limits.lua
+    counters = {}, -- counters.lua
+    newMembers = {}, -- queue.lua
+    domains = {}, dirtyDomains = {}, reclassifyDomains = {}, -- domains.lua
+  }
+end
 
 -- body(crawl, args) is the verb. crawl holds all state of one call; nothing is kept between calls.
+-- flags: those of Redis, and what a verb wants before its body:
+--   creates-crawl   the record of a crawl that does not exist yet is made, with args.queueClass and args.epoch
+--   crawl-if-any    without a crawl nothing is done, and nothing returned
+--   crawl           the record is read, or the call refused; what the body changes is saved
+--   live-node       a caller that is not live in the crawl is refused
+--   accepts         another dupefilter, and keys of another type, are refused
+--   once            a call that is sent again gets its first answer
 function verbs.register(name, flags, body)
+  local redisFlags, wants = {}, {}
+  -- A library that is being loaded has no ipairs.
+  for i = 1, #flags do
+    if REDIS_FLAGS[flags[i]] then redisFlags[#redisFlags + 1] = flags[i] else wants[flags[i]] = true end
+  end
+  local isOfCrawl = wants.crawl or wants['crawl-if-any'] or wants['creates-crawl']
   redis.register_function({
     function_name = LIBRARY .. '_' .. name,
-    flags = flags,
+    flags = redisFlags,
     callback = function(KEYS, ARGV)
-      local args, time = cmsgpack.unpack(ARGV[1]), redis.call('TIME')
-      return body({
-        keys = keys.byName(KEYS),
-        startUrls = keys.startUrls(KEYS),
-        args = args,
-        caller = args.caller,
-        nowMs = time[1] * 1000 + math.floor(time[2] / 1000),
-        nowUs = time[1] * 1000000 + time[2],
-        meta = {}, metaNumbers = {}, changedMeta = {}, -- meta.lua
-        decoded = {}, -- domains/domain-limits.lua
-        counters = {}, -- counters.lua
-        newMembers = {}, -- queue.lua
-        domains = {}, dirtyDomains = {}, reclassifyDomains = {}, -- domains.lua
-      }, args)
+      local args = cmsgpack.unpack(ARGV[1])
+      local crawl = crawlOf(KEYS, args)
+      if wants['crawl-if-any'] and not meta.exists(crawl) then return nil end
+      if wants['creates-crawl'] then meta.create(crawl, args.queueClass, args.epoch) end
+      if isOfCrawl then meta.read(crawl) end
+      if wants['live-node'] then nodes.refuseDead(crawl) end
+      if wants.accepts then acceptance.check(crawl) end
+      if args.arrived then answers.forgetArrived(crawl) end
+      local first = wants.once and answers.first(crawl)
+      if first then return first end
+      local answer = body(crawl, args)
+      if wants.once then answers.keep(crawl, answer) end
+      if isOfCrawl then verbs.save(crawl) end
+      return answer
     end,
   })
 end
@@ -34,17 +66,14 @@ end
 -- Ends the call with an error. Scripts have no rollback, so call this only before the first write.
 function verbs.refuse(message) error({ err = message }) end
 
--- A reply by name: { name, value, name, value … }. True is 1 and false is null.
+-- A reply by name that contains bytes: { name, value, name, value … }. True is 1 and false is null. Without bytes it is JSON.
 function verbs.named(fields)
   local reply = {}
-  for name, value in pairs(fields) do
-    reply[#reply + 1] = name
-    reply[#reply + 1] = value
-  end
+  for name, value in pairs(fields) do lists.pair(reply, name, value) end
   return reply
 end
 
--- Writes what a call has changed in memory; every verb that writes ends with it.
+-- Writes what a call has changed in memory.
 function verbs.save(crawl)
   domains.save(crawl)
   counters.save(crawl)

@@ -218,8 +218,8 @@ end
 
 -- The sets that have changed since the version `known`; nil when none has. anewAt: for a client that reads all of them anew,
 -- in several calls: the latest version when it began.
--- Returns { version that they lead to, latest version: if it is higher there are more, 1 if all known ones are to be
--- forgotten, now, names, JSON of each, '' for a removed one }.
+-- Returns JSON of version: that they lead to, latest: if it is higher there are more, isAnew: all known ones are to be
+-- forgotten, nowMs, names, and texts: JSON of each, '' for a removed one.
 function cookies.since(crawl, known, anewAt)
   local at, version = crawl.keys, meta.number(crawl, 'cookies')
   if known == version then return nil end
@@ -227,17 +227,17 @@ function cookies.since(crawl, known, anewAt)
   local from = isAnew and 0 or known
   local found = redis.call('ZRANGE', at['cookie-versions'], '(' .. lists.digits(from), '+inf', 'BYSCORE', 'LIMIT', 0,
     MAX_SETS + 1, 'WITHSCORES')
-  local names, texts, bytes, last = {}, {}, 0, from
+  local names, texts, bytes, last = {}, {}, 0, version
   for i = 1, #found, 2 do names[#names + 1] = found[i] end
-  local sets = lists.read('HMGET', at.cookies, names)
-  for i, name in ipairs(names) do
-    local text = sets[i] or ''
+  for i, text in ipairs(lists.read('HMGET', at.cookies, names)) do
+    text = text or ''
     bytes = bytes + #text
     if i > MAX_SETS or (i > 1 and bytes > MAX_BYTES) then
-      for n = #names, i, -1 do names[n] = nil end
-      return { last, version, isAnew and 1 or 0, crawl.nowMs, names, texts }
+      last = tonumber(found[2 * i - 2])
+      break
     end
-    texts[i], last = text, tonumber(found[2 * i])
+    texts[i] = text
   end
-  return { version, version, isAnew and 1 or 0, crawl.nowMs, names, texts }
+  for n = #names, #texts + 1, -1 do names[n] = nil end
+  return cjson.encode({ version = last, latest = version, isAnew = isAnew, nowMs = crawl.nowMs, names = names, texts = texts })
 end

@@ -2,8 +2,6 @@
 --
 -- args: known: the version · anewAt: absent, or as cookies.since says
 -- Returns what `cookies.since` does; nothing where nothing has changed, or there is no crawl. O(sets), bounded.
-verbs.register('cookies', { 'no-writes' }, function(crawl, args)
-  if not meta.exists(crawl) then return nil end
-  meta.read(crawl)
+verbs.register('cookies', { 'no-writes', 'crawl-if-any' }, function(crawl, args)
   return cookies.since(crawl, args.known, args.anewAt)
 end)

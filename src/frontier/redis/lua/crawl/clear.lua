@@ -3,17 +3,14 @@
 -- Atomic: a node that joins meanwhile finds everything or nothing. While nodes are live, nothing is deleted without force.
 --
 -- args: force · parts: queue dupefilter start_urls items stats failed
--- Returns by name: live: nodes because of which nothing was done, or nothing. O(failed) when the queue goes and the failed
+-- Returns the number of live nodes because of which nothing was done; 0 where it was. O(failed) when the queue goes and the failed
 -- list stays, else O(1).
 
 -- The records and crashes of failed requests, which stay.
 local function failedRecords(crawl, ids, key)
   local kept = {}
   for i, value in ipairs(lists.read('HMGET', key, ids)) do
-    if value then
-      kept[#kept + 1] = ids[i]
-      kept[#kept + 1] = value
-    end
+    if value then lists.pair(kept, ids[i], value) end
   end
   return kept
 end
@@ -75,7 +72,7 @@ verbs.register('clear', { 'allow-oom' }, function(crawl, args)
     parts.failed = parts.failed or parts.queue
   else
     local live = nodes.heardWithin(crawl, meta.number(crawl, 'node_timeout', 30000))
-    if live > 0 and not args.force then return verbs.named({ live = live }) end
+    if live > 0 and not args.force then return live end
   end
   if parts.queue then
     clearQueue(crawl, parts, refusal)
@@ -96,5 +93,5 @@ verbs.register('clear', { 'allow-oom' }, function(crawl, args)
     meta.set(crawl, 'restored_from', '')
     meta.save(crawl)
   end
-  return verbs.named({})
+  return 0
 end)

@@ -2,11 +2,8 @@
 --
 -- args: control (running | paused | stopping) or closing: a reason, with limit: of the budget that was used up, absent
 --   for none
--- Returns OK. O(1).
-verbs.register('control', { 'allow-oom' }, function(crawl, args)
-  meta.read(crawl)
+-- O(1).
+verbs.register('control', { 'allow-oom', 'crawl' }, function(crawl, args)
   if args.control then meta.set(crawl, 'control', args.control) end
   if args.closing then budgets.close(crawl, args.closing, args.limit or 0) end
-  verbs.save(crawl)
-  return redis.status_reply('OK')
 end)

@@ -13,6 +13,15 @@ function wipe.queue(crawl)
   crawl.domains, crawl.dirtyDomains, crawl.reclassifyDomains = {}, {}, {}
 end
 
+-- Deletes all that, and begins the record anew with some of its fields and a higher epoch.
+function wipe.renew(crawl, isFlush, names)
+  local fields = { version = FORMAT }
+  meta.raiseEpoch(crawl)
+  for _, name in ipairs(names) do fields[name] = meta.get(crawl, name) or '' end
+  wipe.crawl(crawl, isFlush)
+  for name, value in pairs(fields) do meta.set(crawl, name, value) end
+end
+
 function wipe.crawl(crawl, isFlush)
   wipe.queue(crawl)
   redis.call('UNLINK', crawl.keys.failed, crawl.keys.failures)

@@ -13,7 +13,6 @@ function autothrottle.delay(crawl, d)
 end
 
 -- Adjusts the delay of a domain to a response. A response other than 200 does not lower it, as error pages are often fast.
--- A longer delay counts from the last lease on.
 function autothrottle.adjust(crawl, name, latencyMs, status)
   local auto = domainLimits.decoded(crawl, 'autothrottle')
   if not auto then return end
@@ -24,8 +23,6 @@ function autothrottle.adjust(crawl, name, latencyMs, status)
   if status ~= 200 and new <= old then return end
   d.delays = d.delays or {}
   d.delays.autothrottle = new
-  if new > old and d.lastAt > 0 then
-    d.nextAt = math.max(d.nextAt, math.min(d.lastAt, crawl.nowMs) + math.ceil(delayTimer.delay(crawl, d)))
-  end
+  if new > old then delayTimer.countFromLastLease(crawl, d) end
   domains.markChanged(crawl, d)
 end

@@ -20,6 +20,12 @@ function delayTimer.start(crawl, d, random, beginAt)
   d.lastAt = beginAt
 end
 
+-- A delay that is learnt after a lease counts from that lease on.
+function delayTimer.countFromLastLease(crawl, d)
+  local delay = delayTimer.delay(crawl, d)
+  if delay > 0 and d.lastAt > 0 then d.nextAt = math.max(d.nextAt, math.min(d.lastAt, crawl.nowMs) + math.ceil(delay)) end
+end
+
 -- As before the last start.
 function delayTimer.setBack(d)
   if d.nextAtBefore then d.lastAt, d.nextAt = d.lastAtBefore, d.nextAtBefore end

@@ -67,6 +67,9 @@ function domains.load(crawl, names)
   for i = 1, #wanted do opened(crawl, wanted[i], found[i]) end
 end
 
+-- The instant in `forMs` from now. Nothing keeps a domain back for more than a day.
+function domains.atMostADay(crawl, forMs) return crawl.nowMs + math.min(forMs, A_DAY) end
+
 -- How many leases it may have.
 function domains.limit(crawl, d)
   local slot = domainLimits.of(crawl, d)
@@ -114,14 +117,10 @@ function domains.saveStates(crawl)
     local readyHead = newState == 'ready' and d.head
     if readyHead ~= d.readyHead then
       if d.readyHead then out[#out + 1] = d.readyHead .. d.name end
-      if readyHead then
-        into[#into + 1] = '0'
-        into[#into + 1] = readyHead .. d.name
-      end
+      if readyHead then lists.pair(into, '0', readyHead .. d.name) end
     end
     if newState == 'waiting' then
-      asleep[#asleep + 1] = delayTimer.dueAt(d)
-      asleep[#asleep + 1] = d.name
+      lists.pair(asleep, delayTimer.dueAt(d), d.name)
     elseif d.isWaiting then
       awake[#awake + 1] = d.name
     end
@@ -147,8 +146,7 @@ function domains.save(crawl)
     if isForgettable(d) then
       gone[#gone + 1] = d.name
     else
-      kept[#kept + 1] = d.name
-      kept[#kept + 1] = pack(d)
+      lists.pair(kept, d.name, pack(d))
     end
   end
   lists.send('HDEL', crawl.keys.domains, gone)
@@ -161,9 +159,7 @@ function domains.promoteWaiting(crawl)
   local due = redis.call('ZRANGEBYSCORE', crawl.keys.waiting, '-inf', lists.digits(crawl.nowMs), 'LIMIT', '0', '200')
   -- An instant so far off comes from a server clock that was ahead (a failover): `opened` limits it.
   local tooFar = '(' .. lists.digits(crawl.nowMs + A_DAY)
-  for _, name in ipairs(redis.call('ZRANGEBYSCORE', crawl.keys.waiting, tooFar, '+inf', 'LIMIT', '0', '200')) do
-    due[#due + 1] = name
-  end
+  lists.append(due, redis.call('ZRANGEBYSCORE', crawl.keys.waiting, tooFar, '+inf', 'LIMIT', '0', '200'))
   domains.load(crawl, due)
   for _, name in ipairs(due) do
     local d = domains.of(crawl, name)

@@ -19,10 +19,7 @@ end
 
 function pageQuota.save(crawl, quota)
   local fields = {}
-  for domain in pairs(quota.taken) do
-    fields[#fields + 1] = domain
-    fields[#fields + 1] = lists.digits(quota.counts[domain])
-  end
+  for domain in pairs(quota.taken) do lists.pair(fields, domain, lists.digits(quota.counts[domain])) end
   lists.send('HSET', crawl.keys['domain-pages'], fields)
 end
 

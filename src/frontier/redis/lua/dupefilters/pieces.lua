@@ -27,9 +27,6 @@ end
 
 function pieces.save(crawl)
   local fields = {}
-  for _, name in ipairs(FIELDS) do
-    fields[#fields + 1] = name
-    fields[#fields + 1] = crawl.index[name]
-  end
+  for _, name in ipairs(FIELDS) do lists.pair(fields, name, crawl.index[name]) end
   redis.call('HSET', crawl.keys.index, unpack(fields))
 end

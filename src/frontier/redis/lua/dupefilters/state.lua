@@ -21,8 +21,8 @@ function state.note(crawl, ids, name, statuses, attempts)
   for i, entry in ipairs(entries) do
     if entry then
       local _, _, status, tried = struct.unpack(LIFE, entry)
-      changed[#changed + 1] = ids[i]
-      changed[#changed + 1] = state.pack(crawl, name, statuses and statuses[i] or status, attempts and attempts[i] or tried)
+      lists.pair(changed, ids[i],
+        state.pack(crawl, name, statuses and statuses[i] or status, attempts and attempts[i] or tried))
     end
   end
   lists.send('HSET', crawl.keys.dupefilter, changed)
@@ -44,8 +44,7 @@ dupefilters.StateDupeFilter = {
   record = function(crawl, marks, delayed)
     local entries = {}
     for _, mark in ipairs(marks) do
-      entries[#entries + 1] = mark
-      entries[#entries + 1] = state.pack(crawl, delayed[mark] and 'delayed' or 'pending', 0, 0)
+      lists.pair(entries, mark, state.pack(crawl, delayed[mark] and 'delayed' or 'pending', 0, 0))
     end
     lists.send('HSET', crawl.keys.dupefilter, entries)
   end,

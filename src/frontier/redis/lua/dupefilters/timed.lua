@@ -8,10 +8,7 @@ local function isSeen(crawl, score) return (score and tonumber(score) > crawl.no
 
 local function rememberUntil(crawl, instant, marks)
   local entries = {}
-  for _, mark in ipairs(marks) do
-    entries[#entries + 1] = instant
-    entries[#entries + 1] = mark
-  end
+  for _, mark in ipairs(marks) do lists.pair(entries, instant, mark) end
   lists.send('ZADD', crawl.keys.dupefilter, entries)
 end
 

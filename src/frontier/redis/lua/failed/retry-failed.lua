@@ -2,23 +2,18 @@
 -- Atomic: a request is in one state at any instant.
 --
 -- args: requests (requests/acceptance.lua)
--- Returns how many were failed and are pending now. O(n log m).
-verbs.register('retry_failed', {}, function(crawl, args)
-  if not meta.exists(crawl) then return 0 end
-  meta.read(crawl)
-  acceptance.check(crawl)
+-- Returns how many were failed and are pending now; nothing without a crawl. O(n log m).
+verbs.register('retry_failed', { 'crawl-if-any', 'accepts' }, function(crawl, args)
   local requests, ids, untried, records = args.requests, {}, {}, {}
   for i, id in ipairs(requests.ids) do
     if acceptance.revive(crawl, id) then
       ids[#ids + 1], untried[#untried + 1] = id, 0
-      records[#records + 1] = id
-      records[#records + 1] = requests.records[i]
+      lists.pair(records, id, requests.records[i])
       queue.add(crawl, requests.domains[i], queue.order(crawl, requests.priorities[i], queue.nextArrival(crawl)) .. id)
     end
   end
   lists.send('HSET', crawl.keys.requests, records)
   state.note(crawl, ids, 'pending', untried, untried)
   meta.add(crawl, 'run_accepted', #ids)
-  verbs.save(crawl)
   return #ids
 end)

@@ -3,14 +3,14 @@
 -- args: feed · writer: JSON { host, path, pid, owner, format } · staleMs: a writer that gave no sign for
 --   this long may be replaced · displaced: an owner to replace at once, or '' · anew: forget the checkpoint, unless items
 --   wait or an export has not ended · overwrites: a flush of the crawl may begin the file anew until this writer writes
--- Returns by name: status held, with writer: JSON · format, with format: in which it is written so far · open, with
--- sequence, lengthBytes, header of its checkpoint, if any. O(1).
+-- Returns JSON of status: held, with writer · format, with format: in which it is written so far · open, with checkpoint:
+-- sequence, lengthBytes, header, if any. O(1).
 verbs.register('feed_open', {}, function(crawl, args)
   local feed, wanted = args.feed, cjson.decode(args.writer)
-  local writer, text = feeds.read(crawl, feed)
+  local writer = feeds.read(crawl, feed)
   local isOthers = writer and writer.owner and writer.owner ~= wanted.owner
   if isOthers and writer.owner ~= args.displaced and crawl.nowMs - writer.seenMs < args.staleMs then
-    return verbs.named({ status = 'held', writer = text })
+    return cjson.encode({ status = 'held', writer = writer })
   end
   local allWritten = writer and feeds.isAllWritten(crawl, feed, writer)
   local wasForgotten = allWritten and feeds.isForgotten(crawl, feed, writer) and writer.owner ~= wanted.owner
@@ -19,7 +19,7 @@ verbs.register('feed_open', {}, function(crawl, args)
     writer = nil
   end
   if writer and writer.sequence and writer.format and wanted.format and writer.format ~= wanted.format then
-    return verbs.named({ status = 'format', format = writer.format })
+    return cjson.encode({ status = 'format', format = writer.format })
   end
   for _, name in ipairs({ 'forgottenAt', 'sequence', 'lengthBytes', 'header', 'exporting', 'moved' }) do
     wanted[name] = writer and writer[name] or nil
@@ -27,5 +27,6 @@ verbs.register('feed_open', {}, function(crawl, args)
   wanted.seenMs, wanted.staleMs = crawl.nowMs, args.staleMs
   wanted.overwrites = args.overwrites and wanted.sequence or nil
   feeds.write(crawl, feed, wanted)
-  return verbs.named({ status = 'open', sequence = wanted.sequence, lengthBytes = wanted.lengthBytes, header = wanted.header })
+  local checkpoint = { sequence = wanted.sequence, lengthBytes = wanted.lengthBytes or 0, header = wanted.header or '' }
+  return cjson.encode({ status = 'open', checkpoint = wanted.sequence and checkpoint })
 end)

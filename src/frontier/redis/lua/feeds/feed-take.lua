@@ -5,15 +5,12 @@
 -- args: feed · owner; absent in a partition, where the writer is known to partition 0 only · most: at most so many
 -- Returns how many, or -1 when the feed has another owner by now, or was forgotten. O(items moved).
 -- It may go on when memory is full: exporting is how a full store gets room again.
-verbs.register('feed_take', { 'allow-oom' }, function(crawl, args)
+verbs.register('feed_take', { 'allow-oom', 'once' }, function(crawl, args)
   local writer = feeds.read(crawl, args.feed)
   if args.owner and (not writer or writer.owner ~= args.owner) then return -1 end
   if not keys.isOf('list', crawl.keys.items) then
     verbs.refuse('WRONGTYPE the items key of this crawl holds another type')
   end
-  local first = answers.first(crawl)
-  if first then return first end
-  answers.forgetArrived(crawl)
   local items = args.most > 0 and redis.call('LRANGE', crawl.keys.items, 0, args.most - 1) or {}
   feeds.append(crawl, { args.feed }, items)
   if #items > 0 then redis.call('LTRIM', crawl.keys.items, #items, -1) end
@@ -21,6 +18,5 @@ verbs.register('feed_take', { 'allow-oom' }, function(crawl, args)
     writer.exporting, writer.seenMs = true, crawl.nowMs
     feeds.write(crawl, args.feed, writer)
   end
-  answers.keep(crawl, #items)
   return #items
 end)

@@ -20,12 +20,12 @@ local function isRecord(value)
   return value.seenMs ~= nil
 end
 
--- The record of a feed, and its JSON; nil where there is none, or somebody else has damaged it.
+-- The record of a feed; nil where there is none, or somebody else has damaged it.
 function feeds.read(crawl, feed)
   local text = redis.call('HGET', crawl.keys.feeds, feed)
   if not text then return end
   local isJson, record = pcall(cjson.decode, text)
-  if isJson and isRecord(record) then return record, text end
+  if isJson and isRecord(record) then return record end
 end
 
 function feeds.write(crawl, feed, writer) redis.call('HSET', crawl.keys.feeds, feed, cjson.encode(writer)) end
@@ -61,11 +61,7 @@ end
 -- the settle gives it another.
 function feeds.withId(settle, number, item)
   local id = settle.itemIds and settle.itemIds[number]
-  if not id then
-    local hex = string.gsub(settle.id, '.', function(byte) return string.format('%02x', string.byte(byte)) end)
-    id = hex .. '-' .. number
-  end
-  return '{"id":"' .. id .. '","item":' .. item .. '}'
+  return '{"id":"' .. (id or lists.hex(settle.id) .. '-' .. number) .. '","item":' .. item .. '}'
 end
 
 -- The number of its last item.

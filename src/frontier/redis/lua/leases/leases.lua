@@ -23,10 +23,7 @@ end
 -- Creates leases for requests that were taken out of the queue: { { id, order, domain }, … }.
 function leases.grant(crawl, taken, crashes)
   local packed = {}
-  for _, request in ipairs(taken) do
-    packed[#packed + 1] = request.id
-    packed[#packed + 1] = pack(crawl, request, crashes)
-  end
+  for _, request in ipairs(taken) do lists.pair(packed, request.id, pack(crawl, request, crashes)) end
   lists.send('HSET', crawl.keys.leases, packed)
   redis.call('HINCRBY', crawl.keys.held, crawl.caller, lists.digits(#taken))
 end
@@ -45,18 +42,18 @@ function leases.domains(crawl)
   return names
 end
 
--- The leases of an incarnation, up to `most`, as { id, lease }, by a walk over all: leases are few (nodes × concurrency).
+-- The leases of an incarnation, up to `most`: their ids, and the leases, by a walk over all: they are few (nodes × concurrency).
 function leases.of(crawl, node, most)
-  local found, cursor = {}, '0'
-  repeat
-    local page = redis.call('HSCAN', crawl.keys.leases, cursor, 'COUNT', 500)
+  local ids, found, cursor = {}, {}, nil
+  while cursor ~= '0' and #found < most do
+    local page = redis.call('HSCAN', crawl.keys.leases, cursor or '0', 'COUNT', 500)
     cursor = page[1]
     for i = 1, #page[2], 2 do
       local lease = leases.unpack(page[2][i + 1])
-      if lease.node == node and #found < most then found[#found + 1] = { page[2][i], lease } end
+      if lease.node == node and #found < most then ids[#ids + 1], found[#found + 1] = page[2][i], lease end
     end
-  until cursor == '0' or #found >= most
-  return found
+  end
+  return ids, found
 end
 
 -- Deletes leases and releases the capacity of their nodes and domains. The caller moves the requests to their next state.
@@ -72,11 +69,16 @@ function leases.finish(crawl, ids, ended)
   for _, name in ipairs(names) do domains.release(crawl, name) end
 end
 
--- Returns the requests of leases to pending with their old arrival. Nothing is counted.
+-- Makes the request of a lease pending again, with its old arrival. crashes: more than the lease knows; absent for none.
+function leases.release(crawl, id, lease, crashes)
+  queue.makePending(crawl, lease.domain, lease.order .. id, crashes or lease.crashes)
+  state.note(crawl, { id }, 'pending')
+end
+
+-- Ends leases and makes their requests pending again. Nothing is counted.
 function leases.returnToQueue(crawl, ids, ended)
   leases.finish(crawl, ids, ended)
-  for i, lease in ipairs(ended) do queue.makePending(crawl, lease.domain, lease.order .. ids[i], lease.crashes) end
-  state.note(crawl, ids, 'pending')
+  for i, lease in ipairs(ended) do leases.release(crawl, ids[i], lease) end
 end
 
 -- Moves a request to the failed list, and counts it for the run. failure: JSON of why. Beyond FAILED_LIMIT the record is

@@ -1,6 +1,6 @@
 -- Leases requests and reports the state of the crawl: what lease.lua and settle-and-lease.lua have in common. Which requests are
 -- taken, and the delays of their domains: queue/ready-requests.lua.
--- args.lease: { max, holding, random, crawl, pipelines, cookies, part }, see lease.lua.
+-- args.lease: { max, holding, random, pipelines, cookies, part }, see lease.lua.
 local MAX_LEASES, MAX_SKIPPED, HUNGRY_MS = 1000, 1000, 300
 
 -- A site whose concurrency is smaller than one node's would stay with the first node, which leases again right after each
@@ -62,7 +62,7 @@ local function takeAvailable(crawl, room)
     if #taken == 0 and isComplete then break end
     local withRecord = withRecords(crawl, taken)
     skipped = skipped + #taken - #withRecord
-    for _, request in ipairs(withRecord) do found[#found + 1] = request end
+    lists.append(found, withRecord)
   end
   noteHunger(crawl, #found > 0 or not mayBeFull(crawl))
   return found, 0, skipped >= MAX_SKIPPED and 'skipped' or nil
@@ -94,22 +94,23 @@ local function nextInstant(crawl, emptyReason)
   return waitMs
 end
 
--- Adds the state of the crawl to the answer.
-local function describe(crawl, answer)
-  local seeds, isBusy = completion.seedsWaiting(crawl), answer.ids[1] ~= nil or completion.isBusy(crawl)
+-- The state of the crawl: CrawlState of frontier.ts.
+local function describe(crawl, hasLeased)
+  local seeds, isBusy = completion.seedsWaiting(crawl), hasLeased or completion.isBusy(crawl)
   local idleSince = meta.get(crawl, 'idle_since')
   if isBusy and idleSince then meta.set(crawl, 'idle_since', '') end
   if not isBusy and not idleSince then meta.set(crawl, 'idle_since', crawl.nowMs) end
-  answer.control, answer.closing = meta.get(crawl, 'control'), meta.get(crawl, 'closing')
-  answer.acceptedInRun, answer.seedsWaiting = meta.number(crawl, 'run_accepted'), seeds
-  answer.idleMs = isBusy and 0 or math.max(0, crawl.nowMs - meta.number(crawl, 'idle_since'))
-  answer.full, answer.lost = queueLimit.isReached(crawl), meta.number(crawl, 'lost')
-  if crawl.args.lease.part then partition.describe(crawl, answer) end
   local isIdle = not isBusy and completion.isIdle(crawl, seeds, crawl.args.lease.pipelines)
-  answer.finished = isIdle and completion.wasAsked(crawl)
-  answer.idleDue = isIdle and not answer.finished and not completion.asker(crawl)
+  local isFinished = isIdle and completion.wasAsked(crawl)
   -- Idle nodes ask once a second, and a node that leaves a finished crawl checks when the others were heard from (leave.lua).
-  if answer.finished then redis.call('ZADD', crawl.keys.nodes, 'XX', crawl.nowMs, crawl.caller) end
+  if isFinished then redis.call('ZADD', crawl.keys.nodes, 'XX', crawl.nowMs, crawl.caller) end
+  return {
+    control = meta.get(crawl, 'control'), closing = meta.get(crawl, 'closing') or cjson.null,
+    finished = isFinished, idleDue = isIdle and not isFinished and not completion.asker(crawl),
+    acceptedInRun = meta.number(crawl, 'run_accepted'), seedsWaiting = seeds,
+    idleMs = isBusy and 0 or math.max(0, crawl.nowMs - meta.number(crawl, 'idle_since')),
+    full = queueLimit.isReached(crawl), lost = meta.number(crawl, 'lost'),
+  }
 end
 
 -- Leases up to args.lease.max requests, or gives this call's first answer again. Returns what lease.lua documents.
@@ -117,7 +118,7 @@ function leasing.run(crawl)
   local wanted, given, crashes, emptyReason = math.min(crawl.args.lease.max, MAX_LEASES), {}, 0, nil
   budgets.closeWhenSpent(crawl)
   local isOpen = meta.get(crawl, 'control') == 'running' and not meta.get(crawl, 'closing')
-  local room, first = budgets.roomForPages(crawl, wanted), answers.first(crawl)
+  local room, first = math.min(wanted, budgets.pagesLeft(crawl) or wanted), answers.first(crawl)
   if first then
     given, crashes = givenBefore(crawl, first)
   elseif isOpen and wanted > 0 then
@@ -125,25 +126,26 @@ function leasing.run(crawl)
     domains.promoteWaiting(crawl)
     if room > 0 then given, crashes, emptyReason = takeAvailable(crawl, room) end
   end
-  local answer = { call = crawl.args.call, crashes = crashes, ids = {}, domains = {}, records = {}, delays = {} }
+  local ids, records, leased = {}, {}, {}
   for i, request in ipairs(given) do
-    answer.ids[i], answer.domains[i], answer.records[i] = request.id, request.domain, request.record
-    answer.delays[i] = math.ceil(request.delay)
+    ids[i], records[i] = request.id, request.record
+    leased[i] = { domain = request.domain, delayMs = math.ceil(request.delay), crashes = crashes }
   end
   if #given > 0 and not first then
     leases.grant(crawl, given, crashes)
-    state.note(crawl, answer.ids, 'leased')
+    state.note(crawl, ids, 'leased')
     meta.add(crawl, 'run_pages', #given)
-    answers.keep(crawl, answer.ids)
+    answers.keep(crawl, ids)
   end
   domains.saveStates(crawl)
   if #given == 0 and isOpen then losses.noteMissing(crawl) end
-  answer.waitMs = 1000
+  local waitMs = 1000
   if isOpen then
     local isMore = wanted > 0 and #given == wanted and redis.call('ZCARD', crawl.keys.ready) > 0
-    answer.waitMs = isMore and 0 or nextInstant(crawl, emptyReason)
+    waitMs = isMore and 0 or nextInstant(crawl, emptyReason)
   end
-  describe(crawl, answer)
-  answer.cookies = crawl.args.lease.cookies and cookies.since(crawl, crawl.args.lease.cookies)
-  return verbs.named(answer)
+  local answer = { call = crawl.args.call, leases = leased, waitMs = waitMs, crawl = describe(crawl, #given > 0) }
+  if crawl.args.lease.part then answer.part = partition.describe(crawl) end
+  local known = crawl.args.lease.cookies
+  return { cjson.encode(answer), ids, records, known and cookies.since(crawl, known) }
 end

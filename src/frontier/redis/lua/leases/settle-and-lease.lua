@@ -4,13 +4,8 @@
 --
 -- args: as those of settle.lua and lease.lua
 -- Returns { what settle.lua returns, what lease.lua returns, or nothing where this node is dead, or another server than it knows answers }. O(n log m).
-verbs.register('settle_and_lease', {}, function(crawl, args)
-  meta.read(crawl)
-  acceptance.check(crawl)
-  answers.forgetArrived(crawl)
+verbs.register('settle_and_lease', { 'crawl', 'accepts' }, function(crawl, args)
   local settled = settling.run(crawl)
   local mayLease = nodes.isLive(crawl, crawl.caller) and not serverData.isOther(args.lease.server)
-  local leased = mayLease and leasing.run(crawl) or {}
-  verbs.save(crawl)
-  return { settled, leased }
+  return { settled, mayLease and leasing.run(crawl) or {} }
 end)

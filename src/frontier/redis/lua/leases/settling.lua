@@ -46,8 +46,7 @@ local function conclude(crawl, settle, lease, done)
     state.note(crawl, { id }, 'failed', { settle.status }, { settle.attempts })
     leases.fail(crawl, id, settle.failure)
   else
-    queue.makePending(crawl, lease.domain, lease.order .. id, lease.crashes)
-    state.note(crawl, { id }, 'pending')
+    leases.release(crawl, id, lease)
   end
   if settle.unstarted then meta.set(crawl, 'run_pages', math.max(0, meta.number(crawl, 'run_pages') - 1)) end
 end
@@ -71,15 +70,14 @@ local function isOurs(crawl, settle, lease)
   return lease and lease.node == crawl.caller and lease.call == settle.call
 end
 
--- Judges the settles of a call, and commits them. Returns for each { status, …} by name, as settle.lua says.
+-- Judges the settles of a call, and commits them. Returns for each what settle.lua says.
 function settling.run(crawl)
   local settles, epoch, isLive = crawl.args.settles, meta.get(crawl, 'epoch'), nodes.isLive(crawl, crawl.caller)
   local ids, replies, kept = {}, {}, {}
   for n, settle in ipairs(settles) do ids[n] = settle.id end
   local found = leases.read(crawl, ids)
   -- The answer where there are no links.
-  local plain = { status = 'committed', epoch = epoch }
-  local plainReply, plainPacked = verbs.named(plain), cmsgpack.pack(plain)
+  local plain = cjson.encode({ committed = true, epoch = epoch, allSeen = true, accepted = 0, duplicates = 0 })
   local names, sums = crawl.args.counters, {}
   for i = 1, #names do sums[i] = 0 end
   local endedIds, ended, items, feedItems, pages = {}, {}, {}, {}, 0
@@ -91,31 +89,29 @@ function settling.run(crawl)
     local lease = found[n]
     if not isLive or not isOurs(crawl, settle, lease) then
       -- Lost, unless this is a repetition of a settle that ended the lease: then its first answer.
-      replies[n] = verbs.named(answers.firstOfSettle(crawl, settle.call, settle.id) or { status = 'lost' })
+      replies[n] = answers.firstOfSettle(crawl, settle.call, settle.id) or '{"committed":false}'
     elseif settle.epoch and settle.epoch ~= epoch then
-      replies[n] = { 'status', 'resend' }
+      replies[n] = '{"committed":false,"resend":true}'
     else
       endedIds[#endedIds + 1], ended[#ended + 1] = settle.id, lease
-      local packed
       if settle.scraped and budgets.isTooLate(crawl) then
-        queue.makePending(crawl, lease.domain, lease.order .. settle.id, lease.crashes)
-        state.note(crawl, { settle.id }, 'pending')
-        replies[n], packed = { 'status', 'closed' }, cmsgpack.pack({ status = 'closed' })
+        leases.release(crawl, settle.id, lease)
+        replies[n] = '{"committed":false,"closed":true}'
       else
-        replies[n], packed = plainReply, plainPacked
+        replies[n] = plain
         local hasDropped = false
         if settle.requests then
           removeDone(crawl, done)
           -- While its own request is still live: a page's link to itself is a duplicate.
-          local answer = acceptance.accept(crawl, settle.requests, 'links')
-          answer.status, answer.epoch = 'committed', epoch
-          hasDropped = answer.dropped + answer.trapped > 0
-          replies[n], packed = verbs.named(answer), cmsgpack.pack(answer)
+          local answer, allSeen = acceptance.accept(crawl, settle.requests, 'links')
+          answer.committed, answer.epoch, answer.allSeen = true, epoch, allSeen
+          hasDropped = answer.dropped or answer.trapped
+          replies[n] = cjson.encode(answer)
         end
         conclude(crawl, settle, lease, done)
         addEffects(crawl, settle, sums, items, feedItems, pipelineItems)
         cookies.merge(crawl, settle)
-        if settle.jarsAt then meta.set(crawl, 'jars_at', math.max(meta.number(crawl, 'jars_at'), settle.jarsAt)) end
+        meta.raise(crawl, 'jars_at', settle.jarsAt)
         if settle.custom then customStats.apply(crawl, settle.custom) end
         if settle.closing then
           budgets.closeWhenSpent(crawl)
@@ -127,8 +123,7 @@ function settling.run(crawl)
         end
         if settle.kind == 'done' or settle.kind == 'failed' then pages = pages + 1 end
       end
-      kept[#kept + 1] = answers.settleField(crawl, settle.call, settle.id)
-      kept[#kept + 1] = packed
+      lists.pair(kept, answers.settleField(crawl, settle.call, settle.id), replies[n])
     end
   end
   if #ended > 0 then

@@ -19,7 +19,7 @@ end
 
 local function take(crawl, entry)
   local sortKey, d = queue.sortKeyOf(entry), domains.of(crawl, queue.domainOf(entry))
-  local request = { id = queue.idOf(sortKey), order = queue.orderOf(sortKey), domain = d.name, delay = delayTimer.delay(crawl, d) }
+  local request = queue.requestOf(d.name, sortKey, delayTimer.delay(crawl, d))
   redis.call('ZREM', crawl.keys.suspects, entry)
   d.active = d.active + 1
   delayTimer.start(crawl, d, crawl.args.lease.random, crawl.nowMs)

@@ -4,13 +4,13 @@
 -- The caller is the incarnation. args: info: JSON of the node · shape: JSON, without the dupefilter · queueClass · epoch:
 --   for a new meta · run: id for a new run · budgets (requests/budgets.lua) · hasStart · hasIdle · arguments: JSON, '' without any · start:
 --   the field of meta for start requests under them · startsAgain: a new run pushes them again · tunables: { delay, randomize, limit,
---   node_timeout, failed_limit, queue_limit, domain_pages, slots, autothrottle }, texts · crawl: id of the crawl that this process joined before; absent for none · flush ·
+--   node_timeout, failed_limit, queue_limit, domain_pages, slots, autothrottle }, texts · flush ·
 --   of a partition, partition: index/count, and of all but the first, follows: { crawl, run } of partition 0, which decides
--- Returns by name: status: joined | shape | arguments | restoring · where it is of another shape: shape, dupefilter, as
---   found · where the run has other arguments: arguments · where
---   it joined: pending, delayed, leased, seen, startPushed, changed: { name, before, after } of tunables, others: live
---   nodes, crawl, run, budgets: of the run, flushed: '' | flushed | others | interrupted; or only others, crawl and justClosed: why the last
---   run was closed a moment ago, so that this node should not begin another. O(nodes + leases).
+-- Returns JSON of status: joined | shape | partition | arguments | restoring · where it is of another shape: shape, dupefilter, as
+--   found · where the run has other arguments, or the crawl other partitions: those · where it joined: found: what the crawl
+--   holds, with the other live nodes (Joined), startPushed, changed: { name, before, after } of tunables, crawl, run,
+--   budgets: of the run, flushed: flushed | others | interrupted, absent for nothing; or only found, crawl and justClosed: why the last run
+--   was closed a moment ago, so that this node should not begin another. O(nodes + leases).
 
 -- The answer to a node of another shape; nil if its shape fits.
 local function otherShape(crawl, args, mayFlush)
@@ -28,15 +28,9 @@ end
 -- Deletes what earlier runs have left. Returns whether there was anything.
 local function flush(crawl)
   local was = meta.number(crawl, 'accepted') > 0 or dupefilters.exists(crawl)
-  meta.raiseEpoch(crawl)
-  local fresh = { version = FORMAT }
-  for _, name in ipairs({ 'crawl', 'epoch', 'queue', 'control' }) do fresh[name] = meta.get(crawl, name) end
-  if meta.get(crawl, 'partition') then
-    -- What is numbered within a crawl begins again.
-    fresh.partition, fresh.of, fresh.crawl = meta.get(crawl, 'partition'), meta.get(crawl, 'of') or '', fresh.epoch
-  end
-  wipe.crawl(crawl, true)
-  for name, value in pairs(fresh) do meta.set(crawl, name, value) end
+  wipe.renew(crawl, true, { 'crawl', 'epoch', 'queue', 'control', 'partition', 'of' })
+  -- What is numbered within a crawl begins again.
+  if meta.get(crawl, 'partition') then meta.set(crawl, 'crawl', meta.get(crawl, 'epoch')) end
   return was
 end
 
@@ -65,16 +59,23 @@ local function setTunables(crawl, tunables, alone)
   return changed
 end
 
+-- What the crawl holds.
+local function found(crawl, others)
+  return { pending = queue.pending(crawl), delayed = redis.call('ZCARD', crawl.keys.delayed),
+    leased = redis.call('HLEN', crawl.keys.leases), seen = dupefilters.of(crawl).count(crawl),
+    lost = meta.number(crawl, 'lost'), nodes = others }
+end
+
 verbs.register('join', {}, function(crawl, args)
   local at = crawl.keys
   meta.create(crawl, args.queueClass, not args.crawl and args.epoch)
   meta.read(crawl)
-  if args.crawl and meta.get(crawl, 'crawl') ~= args.crawl then nodes.refuseAs(crawl, args.crawl) end
+  if args.crawl then nodes.refuseOfOther(crawl) end
   local first = answers.first(crawl)
-  if first then return verbs.named(first) end
-  if meta.get(crawl, 'restoring') then return verbs.named({ status = 'restoring' }) end
+  if first then return first end
+  if meta.get(crawl, 'restoring') then return cjson.encode({ status = 'restoring' }) end
   if (meta.get(crawl, 'partition') or '') ~= (args.partition or '') then
-    return verbs.named({ status = 'partition', partition = meta.get(crawl, 'partition') or '' })
+    return cjson.encode({ status = 'partition', partition = meta.get(crawl, 'partition') or '' })
   end
   if args.follows then partition.follow(crawl, args.follows.crawl) end
   local timeoutMs = tonumber(args.tunables.node_timeout)
@@ -88,15 +89,15 @@ verbs.register('join', {}, function(crawl, args)
   -- A node that was declared dead joins anew in the middle of its work: it flushes nothing.
   local wantsFlush = args.flush and not args.crawl
   local other = otherShape(crawl, args, wantsFlush and isNew)
-  if other then return verbs.named(other) end
+  if other then return cjson.encode(other) end
   if not isNew and hasOtherArguments and not args.follows then
-    return verbs.named({ status = 'arguments', arguments = meta.get(crawl, 'run_args') or '' })
+    return cjson.encode({ status = 'arguments', arguments = meta.get(crawl, 'run_args') or '' })
   end
   local justClosed = isNew and not args.follows and budgets.closedJustNow(crawl, args.budgets, timeoutMs)
   if justClosed then
-    return verbs.named({ status = 'joined', justClosed = justClosed, others = others, crawl = meta.get(crawl, 'crawl') })
+    return cjson.encode({ status = 'joined', justClosed = justClosed, found = found(crawl, others), crawl = meta.get(crawl, 'crawl') })
   end
-  local flushed = ''
+  local flushed
   if wantsFlush and not isNew then
     flushed = alone and 'interrupted' or 'others'
   elseif wantsFlush and flush(crawl) then
@@ -122,12 +123,10 @@ verbs.register('join', {}, function(crawl, args)
   local info = string.sub(args.info, 1, -2) .. ',"joinedAtMs":' .. lists.digits(crawl.nowMs) .. '}'
   redis.call('HSET', at['node-info'], crawl.caller, info)
   redis.call('HSET', at.held, crawl.caller, 0)
-  local answer = { status = 'joined', pending = queue.pending(crawl), delayed = redis.call('ZCARD', at.delayed),
-    leased = redis.call('HLEN', at.leases), seen = dupefilters.of(crawl).count(crawl),
-    lost = meta.number(crawl, 'lost'),
-    startPushed = meta.get(crawl, args.start) == 'pushed', changed = changed, others = others,
-    crawl = meta.get(crawl, 'crawl'), run = meta.get(crawl, 'run'), budgets = meta.get(crawl, 'budgets') or '', flushed = flushed }
-  answers.keep(crawl, answer)
+  local reply = cjson.encode({ status = 'joined', found = found(crawl, others), startPushed = meta.get(crawl, args.start) == 'pushed',
+    changed = changed, crawl = meta.get(crawl, 'crawl'), run = meta.get(crawl, 'run'),
+    budgets = meta.get(crawl, 'budgets') or '', flushed = flushed })
+  answers.keep(crawl, reply)
   verbs.save(crawl)
-  return verbs.named(answer)
+  return reply
 end)

@@ -2,36 +2,30 @@
 -- a run that ends by a signal, stop or budget is never cleared.
 -- Atomic: "am I the last" and "is it complete" must not change before the clearing.
 --
--- args: incarnation · reason · persist · rejoins: its process joins anew at once, so the run goes on · crawl: id of the
---   crawl it joined · heardWithinMs: it stays if no other one was heard from within this time, since all others may have
+-- The caller is the incarnation. args: reason · persist · rejoins: its process joins anew at once, so the run goes on ·
+--   heardWithinMs: it stays if no other one was heard from within this time, since all others may have
 --   been killed; absent: it leaves in any case · pipelines: as in lease.lua · asks: it only asks whether it would stay
--- Returns by name: last, cleared; or, if it stays, forMs: time until all others count as dead, silent: their incarnations.
+-- Returns JSON of last, cleared; if it stays, also awaits: forMs: time until all others count as dead, incarnations: theirs.
 -- O(nodes + leases).
 
 -- The caller counts as heard from: so of two nodes that want to leave, one leaves and the other is the last. The answer is
 -- not kept, because it does no harm to repeat this check.
 local function mayAllBeDead(crawl, args)
-  redis.call('ZADD', crawl.keys.nodes, 'XX', crawl.nowMs, args.incarnation)
+  redis.call('ZADD', crawl.keys.nodes, 'XX', crawl.nowMs, crawl.caller)
   nodes.markDead(crawl)
   local others, names, latest = redis.call('ZREVRANGE', crawl.keys.nodes, 0, -1, 'WITHSCORES'), {}, 0
   for i = 1, #others, 2 do
-    if others[i] ~= args.incarnation then
+    if others[i] ~= crawl.caller then
       if #names < 100 then names[#names + 1] = others[i] end
       latest = math.max(latest, tonumber(others[i + 1]))
     end
   end
   if #names == 0 or crawl.nowMs - latest < args.heardWithinMs then return nil end
-  return { forMs = latest + meta.number(crawl, 'node_timeout', 30000) - crawl.nowMs, silent = names }
+  return { forMs = latest + meta.number(crawl, 'node_timeout', 30000) - crawl.nowMs, incarnations = names }
 end
 
 local function isFinished(crawl, args)
   return completion.isFinished(crawl, completion.seedsWaiting(crawl), args.pipelines)
-end
-
-local function giveLeasesBack(crawl, incarnation)
-  local ids, ended = {}, {}
-  for i, found in ipairs(leases.of(crawl, incarnation, math.huge)) do ids[i], ended[i] = found[1], found[2] end
-  leases.returnToQueue(crawl, ids, ended)
 end
 
 -- Ends the run; returns whether the crawl was cleared with it.
@@ -50,34 +44,28 @@ end
 verbs.register('leave', { 'allow-oom' }, function(crawl, args)
   -- A repeated call: the first one cleared everything, its kept answer included.
   if not args.persist and not args.rejoins and not meta.exists(crawl) then
-    return verbs.named({ last = true, cleared = true })
+    return cjson.encode({ last = true, cleared = true })
   end
   meta.read(crawl)
-  if meta.get(crawl, 'crawl') ~= args.crawl then nodes.refuseAs(crawl, args.crawl) end
+  nodes.refuseOfOther(crawl)
   local first = answers.first(crawl)
-  if first then return verbs.named(first) end
-  local mayStay = args.heardWithinMs and not args.persist and nodes.isLive(crawl, args.incarnation)
-  if mayStay and meta.number(crawl, 'lost') == 0 and isFinished(crawl, args) then
-    local stays = mayAllBeDead(crawl, args)
-    if stays then
-      verbs.save(crawl)
-      return verbs.named(stays)
-    end
-  end
-  if args.asks then
+  if first then return first end
+  local mayStay = args.heardWithinMs and not args.persist and nodes.isLive(crawl, crawl.caller)
+  local awaits = mayStay and meta.number(crawl, 'lost') == 0 and isFinished(crawl, args) and mayAllBeDead(crawl, args)
+  if awaits or args.asks then
     verbs.save(crawl)
-    return verbs.named({})
+    return cjson.encode({ last = false, cleared = false, awaits = awaits or nil })
   end
-  giveLeasesBack(crawl, args.incarnation)
-  nodes.drop(crawl, args.incarnation)
-  if meta.get(crawl, 'volunteer') == args.incarnation then meta.set(crawl, 'volunteer', '') end
+  leases.returnToQueue(crawl, leases.of(crawl, crawl.caller, math.huge))
+  nodes.drop(crawl, crawl.caller)
+  if meta.get(crawl, 'volunteer') == crawl.caller then meta.set(crawl, 'volunteer', '') end
   nodes.markDead(crawl)
   local last = redis.call('ZCARD', crawl.keys.nodes) == 0 and not args.rejoins
-  local cleared = last and endRun(crawl, args)
-  local answer = { last = last, cleared = cleared }
-  if not cleared then
+  local answer = { last = last, cleared = last and endRun(crawl, args) }
+  local reply = cjson.encode(answer)
+  if not answer.cleared then
     verbs.save(crawl)
-    answers.keep(crawl, answer)
+    answers.keep(crawl, reply)
   end
-  return verbs.named(answer)
+  return reply
 end)

@@ -10,13 +10,14 @@ function nodes.held(crawl, incarnation) return tonumber(redis.call('HGET', crawl
 function nodes.heardWithin(crawl, ms) return redis.call('ZCOUNT', crawl.keys.nodes, crawl.nowMs - ms, '+inf') end
 
 -- Refuses the call of a node that is not live: it was declared dead, or the crawl it was in is not this one.
-function nodes.refuseDead(crawl, itsCrawl)
-  if not nodes.isLive(crawl, crawl.caller) then nodes.refuseAs(crawl, itsCrawl) end
+function nodes.refuseDead(crawl)
+  if nodes.isLive(crawl, crawl.caller) then return end
+  nodes.refuseOfOther(crawl)
+  verbs.refuse('CRAWLNODE_DEAD this node was declared dead')
 end
 
-function nodes.refuseAs(crawl, itsCrawl)
-  if meta.get(crawl, 'crawl') ~= itsCrawl then verbs.refuse('CRAWLNODE_GONE another crawl of this name has begun') end
-  verbs.refuse('CRAWLNODE_DEAD this node was declared dead')
+function nodes.refuseOfOther(crawl)
+  if meta.get(crawl, 'crawl') ~= crawl.args.crawl then verbs.refuse('CRAWLNODE_GONE another crawl of this name has begun') end
 end
 
 -- From now on its tokens have no effect.
@@ -39,6 +40,12 @@ function nodes.markDead(crawl)
   for _, incarnation in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', crawl.nowMs - timeoutMs)) do
     nodes.declareDead(crawl, incarnation)
   end
+end
+
+-- The id of a node, as it joined.
+function nodes.idOf(crawl, incarnation)
+  local info = cjson.decode(redis.call('HGET', crawl.keys['node-info'], incarnation) or '{}')
+  return info.id or incarnation
 end
 
 -- Forgets a node whose leases are all ended.

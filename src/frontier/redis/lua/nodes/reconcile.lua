@@ -2,13 +2,9 @@
 -- (its reply was lost, or the store was rolled back) returns to pending uncounted, unless it is so young that its reply may
 -- still arrive. Atomic with respect to the node's own settles.
 --
--- args: graceMs · ids: of the leases held · calls: numbers of the calls that created them, in the same order · crawl: id of
---   the crawl that this node joined
--- Returns by name: returned: how many · lost: ids that the store does not know as this node's. O(leases).
-verbs.register('reconcile', { 'allow-oom' }, function(crawl, args)
-  meta.read(crawl)
-  nodes.refuseDead(crawl, args.crawl)
-  answers.forgetArrived(crawl)
+-- args: graceMs · ids: of the leases held · calls: numbers of the calls that created them, in the same order
+-- Returns { how many were returned, ids that the store does not know as this node's }. O(leases).
+verbs.register('reconcile', { 'allow-oom', 'crawl', 'live-node' }, function(crawl, args)
   local lost, isHeld, heldCount = {}, {}, 0
   for i, lease in ipairs(leases.read(crawl, args.ids)) do
     if lease and lease.node == crawl.caller and lease.call == args.calls[i] then
@@ -19,13 +15,13 @@ verbs.register('reconcile', { 'allow-oom' }, function(crawl, args)
   end
   local ids, returned = {}, {}
   if nodes.held(crawl, crawl.caller) > heldCount then
-    for _, found in ipairs(leases.of(crawl, crawl.caller, math.huge)) do
-      if not isHeld[found[1]] and crawl.nowMs - found[2].atMs >= args.graceMs then
-        ids[#ids + 1], returned[#returned + 1] = found[1], found[2]
+    local known, found = leases.of(crawl, crawl.caller, math.huge)
+    for i, lease in ipairs(found) do
+      if not isHeld[known[i]] and crawl.nowMs - lease.atMs >= args.graceMs then
+        ids[#ids + 1], returned[#returned + 1] = known[i], lease
       end
     end
   end
   leases.returnToQueue(crawl, ids, returned)
-  verbs.save(crawl)
-  return verbs.named({ returned = #returned, lost = lost })
+  return { #returned, lost }
 end)

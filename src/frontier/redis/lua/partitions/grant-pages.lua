@@ -11,10 +11,9 @@ end
 
 -- Grants a block to a partition, if any page is left. O(partitions).
 -- args: run · to: its index · count: of partitions · wanted · returned: pages that each is known to have given back, by index from 1
--- Returns by name: granted: pages granted to it so far · block: of these by this call.
-verbs.register('grant_pages', {}, function(crawl, args)
-  meta.read(crawl)
-  if meta.get(crawl, 'run') ~= args.run then return verbs.named({ granted = 0, block = 0 }) end
+-- Returns JSON of granted: pages granted to it so far · block: of these by this call.
+verbs.register('grant_pages', { 'crawl' }, function(crawl, args)
+  if meta.get(crawl, 'run') ~= args.run then return cjson.encode({ granted = 0, block = 0 }) end
   local grants, out = grantsOf(crawl), 0
   for i = 1, args.count do
     local of = grants[i] or { 0, 0 }
@@ -26,6 +25,5 @@ verbs.register('grant_pages', {}, function(crawl, args)
   local to = grants[args.to + 1]
   to[1] = to[1] + block
   meta.set(crawl, 'grants', cjson.encode(grants))
-  verbs.save(crawl)
-  return verbs.named({ granted = to[1], block = block })
+  return cjson.encode({ granted = to[1], block = block })
 end)

@@ -3,10 +3,8 @@
 --
 -- args: cookies (cookies/cookies.lua) · maxJars
 -- Returns the version of the cookies. O(cookies).
-verbs.register('merge_cookies', {}, function(crawl, args)
-  meta.read(crawl)
+verbs.register('merge_cookies', { 'crawl' }, function(crawl, args)
   cookies.merge(crawl, args)
   cookies.save(crawl)
-  verbs.save(crawl)
   return meta.number(crawl, 'cookies')
 end)

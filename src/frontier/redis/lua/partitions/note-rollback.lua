@@ -4,14 +4,12 @@
 --
 -- args: crawl: id of this partition's crawl · fromOthers: how many such requests a node knows to have been accepted
 -- Returns how many are lost now. O(1).
-verbs.register('note_rollback', { 'allow-oom' }, function(crawl, args)
-  meta.read(crawl)
+verbs.register('note_rollback', { 'allow-oom', 'crawl' }, function(crawl, args)
   local missing = args.fromOthers - meta.number(crawl, 'from_others')
   if meta.get(crawl, 'crawl') == args.crawl and missing > 0 then
     meta.set(crawl, 'from_others', args.fromOthers)
     meta.add(crawl, 'accepted', missing)
     meta.add(crawl, 'lost', missing)
-    verbs.save(crawl)
   end
   return meta.number(crawl, 'lost')
 end)

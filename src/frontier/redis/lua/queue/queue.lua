@@ -24,6 +24,11 @@ function queue.sortKeyOf(entry) return string.sub(entry, 1, DOMAIN_AT - 1) end
 function queue.domainOf(entry) return string.sub(entry, DOMAIN_AT) end
 function queue.memberOf(domain, sortKey) return domain .. '\0' .. sortKey end
 
+-- A request of a domain's queue as it is leased.
+function queue.requestOf(domain, sortKey, delay)
+  return { id = queue.idOf(sortKey), order = queue.orderOf(sortKey), domain = domain, delay = delay, record = false }
+end
+
 -- Compares two sort keys, or strings that begin with one. Lua's `<` depends on the server's locale.
 function queue.isBefore(a, b)
   local rankA, arrivalA = struct.unpack('>I5I7', a)
@@ -48,11 +53,9 @@ end
 
 -- Puts a request into the queue of its domain. It is written by domains.save.
 function queue.add(crawl, domain, sortKey)
-  local new, d = crawl.newMembers, domains.of(crawl, domain)
-  new[#new + 1] = '0'
-  new[#new + 1] = queue.memberOf(domain, sortKey)
-  local head = d.head
-  if head == '' or queue.isBefore(sortKey, head) then
+  local d = domains.of(crawl, domain)
+  lists.pair(crawl.newMembers, '0', queue.memberOf(domain, sortKey))
+  if d.head == '' or queue.isBefore(sortKey, d.head) then
     d.head = sortKey
     domains.markChanged(crawl, d)
   end

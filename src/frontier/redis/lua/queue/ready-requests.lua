@@ -8,8 +8,7 @@ local function takeFrom(crawl, d, most, taken, members)
   local count = math.min(most, #sortKeys)
   for i = 1, count do
     members[#members + 1] = queue.memberOf(d.name, sortKeys[i])
-    taken[#taken + 1] = { id = queue.idOf(sortKeys[i]), order = queue.orderOf(sortKeys[i]), domain = d.name, delay = delay,
-      record = false }
+    taken[#taken + 1] = queue.requestOf(d.name, sortKeys[i], delay)
   end
   d.active, d.head, d.lastTaken = d.active + count, sortKeys[count + 1] or '', sortKeys[count]
   if count > 0 then delayTimer.start(crawl, d, (crawl.args.lease.random + #taken * 0.618) % 1, crawl.nowMs) end

@@ -51,7 +51,8 @@ end
 
 -- Accepts the requests that are new. Links are dropped when the queue holds twice its limit: they are not recorded, so that
 -- they are new again when there is room; likewise beyond the limit of pages per domain.
--- Returns { accepted, duplicates, dropped, trapped: beyond that limit, unseen: how many filtered ones the dupefilter does not hold now }.
+-- Returns { accepted, duplicates, dropped, trapped: beyond that limit; both nil for 0 }, and whether the dupefilter holds all
+-- filtered ones now.
 function acceptance.accept(crawl, requests, kind)
   local passed = newOnes(crawl, requests, kind)
   local ids, wantedDomains = {}, {}
@@ -80,8 +81,7 @@ function acceptance.accept(crawl, requests, kind)
         brandNew = brandNew + 1
         if quota then pageQuota.take(quota, wantedDomains[n]) end
       end
-      records[#records + 1] = id
-      records[#records + 1] = requests.records[i]
+      lists.pair(records, id, requests.records[i])
       if isFiltered then marks[#marks + 1] = requests.marks[i] end
       enqueue(crawl, requests, i, delayed)
     elseif isFiltered and not taken[id] then
@@ -98,6 +98,6 @@ function acceptance.accept(crawl, requests, kind)
   counters.add(crawl, 'scheduler/dropped', dropped)
   counters.add(crawl, 'trap/domain_pages', trapped)
   counters.add(crawl, 'dupefilter/filtered', duplicates)
-  return { accepted = accepted, duplicates = duplicates, dropped = dropped, trapped = trapped,
-    unseen = unseen + dropped + trapped }
+  return { accepted = accepted, duplicates = duplicates, dropped = dropped > 0 and dropped or nil,
+    trapped = trapped > 0 and trapped or nil }, unseen + dropped + trapped == 0
 end

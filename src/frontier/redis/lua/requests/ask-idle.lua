@@ -1,12 +1,10 @@
 -- Claim to ask the hooks for an idle crawl, or end the claim.
 -- Atomic: of two nodes that find the crawl idle one asks. A node that died is replaced.
 --
--- args: crawl: id of the crawl that the node joined · againAfterMs: to claim; how long ago they must have been asked last,
+-- args: againAfterMs: to claim; how long ago they must have been asked last,
 --   where no page has begun since; absent: never again · ended: to end the claim
 -- Returns whether the caller asks now, as 1 or 0. O(log n).
-verbs.register('ask_idle', {}, function(crawl, args)
-  meta.read(crawl)
-  nodes.refuseDead(crawl, args.crawl)
+verbs.register('ask_idle', { 'crawl', 'live-node' }, function(crawl, args)
   local owner, mayAsk = completion.asker(crawl), false
   if args.ended then
     if owner == crawl.caller then
@@ -23,6 +21,5 @@ verbs.register('ask_idle', {}, function(crawl, args)
       meta.set(crawl, 'idle_pages', meta.number(crawl, 'run_pages'))
     end
   end
-  verbs.save(crawl)
   return mayAsk and 1 or 0
 end)

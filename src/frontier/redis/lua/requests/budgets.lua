@@ -17,12 +17,6 @@ local function ofRun(crawl)
   return text and cjson.decode(text) or nil
 end
 
--- The pages that the run may use here: of a partition what it was granted.
-local function pageLimit(crawl, limits)
-  if meta.get(crawl, 'partition') then return meta.number(crawl, 'granted') - meta.number(crawl, 'returned') end
-  return limits.pages
-end
-
 -- Closes the run for all nodes. The first closing reason stays. limit: the budget that was used up, else 0.
 function budgets.close(crawl, reason, limit)
   if meta.get(crawl, 'closing') then return end
@@ -51,24 +45,18 @@ function budgets.closeWhenSpent(crawl)
   end
 end
 
--- How many of the wanted pages the budget allows.
-function budgets.roomForPages(crawl, wanted)
-  local limits = ofRun(crawl)
-  if not limits or limits.pages == 0 then return wanted end
-  return math.min(wanted, math.max(0, pageLimit(crawl, limits) - meta.number(crawl, 'run_pages')))
-end
-
--- How many pages are left; nil for no limit.
-function budgets.pagesLeft(crawl)
-  local limits = ofRun(crawl)
-  if not limits or limits.pages == 0 then return nil end
-  return math.max(0, pageLimit(crawl, limits) - meta.number(crawl, 'run_pages'))
-end
-
 -- The page budget of the run; 0 for none.
 function budgets.pagesOfRun(crawl)
   local limits = ofRun(crawl)
   return limits and limits.pages or 0
+end
+
+-- How many pages are left, in a partition of what it was granted; nil for no limit.
+function budgets.pagesLeft(crawl)
+  local most = budgets.pagesOfRun(crawl)
+  if most == 0 then return nil end
+  if meta.get(crawl, 'partition') then most = meta.number(crawl, 'granted') - meta.number(crawl, 'returned') end
+  return math.max(0, most - meta.number(crawl, 'run_pages'))
 end
 
 -- Whether the item budget is already used up, so that a page with items comes too late.

@@ -4,7 +4,7 @@
 -- args: kind (seeds | seeds-filtered) · type of the key (list | set | zset) · key: its number, from 1 · queueClass,
 --   epoch: for a new meta · seeds: { value, requests (acceptance.lua; absent for none), bad: JSON for the bad list,
 --   transfers: its requests for other partitions (partitions/transfers.lua); absent for none }
--- Returns accepted, duplicates, bad, by name. O(n log m), and for a list n times what was put before the batch since it
+-- Returns JSON of accepted, duplicates, bad. O(n log m), and for a list n times what was put before the batch since it
 -- was read.
 
 -- Values compared at most in search of a batch, some 0.5 ms; but not less than 500 for each.
@@ -19,16 +19,10 @@ local function remove(type, key, value, depth)
   return redis.call('LPOS', key, value, 'MAXLEN', depth) and redis.call('LREM', key, 1, value) == 1
 end
 
-verbs.register('intake', {}, function(crawl, args)
+verbs.register('intake', { 'creates-crawl', 'accepts', 'once' }, function(crawl, args)
   local at = crawl.startUrls[args.key]
-  meta.create(crawl, args.queueClass, args.epoch)
-  meta.read(crawl)
-  acceptance.check(crawl)
-  local first = answers.first(crawl)
-  if first then return verbs.named(first) end
   if not keys.isOf(args.type, at.key) then verbs.refuse('WRONGTYPE ' .. at.key .. ' is no ' .. args.type) end
   if not keys.isOf('list', at.bad) then verbs.refuse('WRONGTYPE ' .. at.bad .. ' is no list') end
-  answers.forgetArrived(crawl)
   dupefilters.agree(crawl)
   local total, depth = { accepted = 0, duplicates = 0, bad = 0 }, math.max(500, math.floor(SEARCHED / #args.seeds))
   for _, seed in ipairs(args.seeds) do
@@ -43,7 +37,5 @@ verbs.register('intake', {}, function(crawl, args)
       if seed.transfers then transfers.add(crawl, seed.transfers) end
     end
   end
-  answers.keep(crawl, total)
-  verbs.save(crawl)
-  return verbs.named(total)
+  return cjson.encode(total)
 end)

@@ -1,14 +1,10 @@
 -- Lost requests: their records vanished from Redis, because somebody deleted keys or Redis evicted them. They are counted
 -- (meta.lost), so that no node calls the crawl finished and the last one does not clear it.
 
-local function hexOf(id)
-  return (string.gsub(id, '.', function(byte) return string.format('%02x', string.byte(byte)) end))
-end
-
 -- A fingerprint as each class of dupefilter stores it, from the id of a filtered request, which is its fingerprint. A
 -- BloomDupeFilter cannot forget, and Lua cannot compute the 64-bit numbers of a CompactDupeFilter.
 local MARKS = {
-  RFPDupeFilter = hexOf,
+  RFPDupeFilter = function(id) return lists.hex(id) end,
   TimedRFPDupeFilter = function(id) return id end,
   StateDupeFilter = function(id) return id end,
 }

@@ -39,7 +39,7 @@ end
 
 -- Leaves the domain of a request alone that waits for the rules. A longer pause, such as one that the site asked for, stays.
 function origins.rest(crawl, domain, record, forMs)
-  local d, untilMs = domains.of(crawl, domain), crawl.nowMs + math.min(forMs, A_DAY)
+  local d, untilMs = domains.of(crawl, domain), domains.atMostADay(crawl, forMs)
   if d.blockedUntil >= untilMs then return end
   local isOther = d.blockedUntil > crawl.nowMs and d.blockedUntil ~= record.restMs
   d.blockedUntil = untilMs

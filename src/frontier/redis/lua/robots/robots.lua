@@ -1,10 +1,8 @@
 -- What is known of the robots.txt of an origin. Where nothing is, the caller is to fetch it.
 -- Atomic: of all nodes that ask, one fetches.
 --
--- args: origin · domain: of the request that needs the rules · isFetching: the caller fetches it now · crawl: id of the crawl
---   that the node joined
--- Returns by name: kind: rules | fetch | wait | unreachable (RobotsAnswer) · rules: text, forMs · unreachable: text: why,
---   forMs · wait: forMs · fetch: url or nothing, hops, failures, delayMs: what the claim says of earlier fetches. O(log n).
+-- args: origin · domain: of the request that needs the rules · isFetching: the caller fetches it now
+-- Returns JSON of RobotsAnswer (robots-state.ts). O(log n).
 local LEAST_MS, MOST_MS = 25, 1000
 
 -- Whether a live node fetches it. A claim of the caller that it does not know of was made by a call whose reply was lost.
@@ -36,20 +34,18 @@ local function claim(crawl, args, record)
   record.state, record.node, record.call, record.claimedMs = 'claimed', crawl.caller, args.call, crawl.nowMs
   record.text, record.untilMs = nil, nil
   origins.rest(crawl, args.domain, record, LEAST_MS)
-  return { kind = 'fetch', url = record.url, hops = record.hops, failures = record.failures or 0, delayMs = record.delayMs or 0 }
+  return { kind = 'fetch', claim = { origin = args.origin, domain = args.domain, token = lists.digits(args.call),
+    url = record.url or cjson.null, hops = record.hops, failures = record.failures or 0, delayMs = record.delayMs or 0 } }
 end
 
-verbs.register('robots', { 'allow-oom' }, function(crawl, args)
-  meta.read(crawl)
-  nodes.refuseDead(crawl, args.crawl)
+verbs.register('robots', { 'allow-oom', 'crawl', 'live-node' }, function(crawl, args)
   local record = origins.read(crawl, args.origin) or {}
   local forMs = origins.validFor(crawl, record)
   if (record.state == 'rules' or record.state == 'unreachable') and forMs > 0 then
-    return verbs.named({ kind = record.state, text = record.text, forMs = forMs })
+    local name = record.state == 'rules' and 'text' or 'why'
+    return cjson.encode({ kind = record.state, [name] = record.text, forMs = forMs })
   end
   local answer = waiting(crawl, args, record) or claim(crawl, args, record)
-  answer.call = args.call
   origins.write(crawl, args.origin, record)
-  verbs.save(crawl)
-  return verbs.named(answer)
+  return cjson.encode(answer)
 end)
