@@ -113,7 +113,7 @@ export interface CrawlState {
   readonly idleMs: number;
   /** Pending and delayed requests are at the limit of the queue. Seeds stay in their keys until there is room. */
   readonly full: boolean;
-  /** Requests whose records have vanished from the store since the crawl began. A crawl with losses is complete, but not finished. */
+  /** Requests whose records have vanished from the store since the crawl began. `finished` does not look at it, but a crawl with losses is not cleared at its end. */
   readonly lost: number;
 }
 
@@ -204,8 +204,9 @@ export type SettleAnswer =
       /** Counts the requests sent. Withheld links are not among the duplicates. */
     } & PushAnswer)
   /**
-   * Nothing was written. The lease no longer belongs to this node, or (`closed`) the item budget of the run was used up
-   * before this page with items: then its request is pending again, uncounted, for the next run.
+   * No effect was committed. Either the lease no longer belongs to this node, and nothing was written. Or (`closed`) the item
+   * budget of the run was used up before this page with items: then the lease has ended, and its request is pending again,
+   * uncounted, for the next run.
    */
   | { readonly committed: false; readonly resend?: false; readonly closed?: true }
   /** Nothing was written, since the withheld links are of another epoch. Settle again with all links. */

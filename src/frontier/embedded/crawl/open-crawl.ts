@@ -3,6 +3,7 @@ import { FrontierGoneError } from '../../../errors.js';
 import { dataFormats } from '../../data-format.js';
 import type { FrontierKeys } from '../../open-options.js';
 import { StoredRow } from '../file/rows.js';
+import { ContradictingRows } from '../file/sqlite-errors.js';
 import type { Statements } from '../file/statements.js';
 import {
   type CrawlRow,
@@ -49,7 +50,8 @@ export class OpenCrawl {
 
   /** The crawl's counters, to be changed in place. @throws FrontierGoneError when there is no crawl. */
   get tally(): TallyRow {
-    if (this.#tally === null) throw gone();
+    if (this.#tally === null)
+      throw this.hasCrawl ? new ContradictingRows('the counters of a crawl are gone') : gone();
     return this.#tally.row;
   }
 

@@ -34,7 +34,7 @@ export function countFromLastLease(domain: DomainRow, crawl: CrawlRow, nowMs: nu
   domain.next_at = Math.max(domain.next_at, Math.ceil(Math.min(domain.last_at, nowMs) + delayMs));
 }
 
-/** Set `next_at` for a download that begins at `beginAtMs`. A randomized delay is never shorter than the delay itself. */
+/** Note a download that begins at `beginAtMs`, and start the delay from it. A randomized delay is never shorter than the delay itself. */
 export function startDelayTimer(domain: DomainRow, crawl: CrawlRow, beginAtMs: number): void {
   const { tunables } = crawl;
   domain.last_at = beginAtMs;

@@ -14,7 +14,7 @@ export function closeWhenSpent(open: OpenCrawl): void {
   if (run?.closing !== null) return;
   const { budgets, startedAtMs } = run;
   const isSpent: Record<keyof Budgets, boolean> = {
-    // Only when nothing is leased: a released lease no longer counts as a page.
+    // Only when nothing is leased: a lease that ends unstarted gives its page back.
     maxPages: tally.run_pages >= budgets.maxPages && tally.leased === 0,
     maxItems: tally.run_items >= budgets.maxItems,
     maxErrors: tally.run_errors >= budgets.maxErrors,

@@ -24,7 +24,7 @@ export interface Accepted extends PushAnswer {
 export function accept(tx: Transaction, requests: readonly FrontierRequest[], kind: PushKind): Accepted {
   if (requests.length === 0) return { accepted: 0, duplicates: 0, allSeen: true };
   requireIds(requests);
-  const passesDupefilter = kind === 'links' || kind === 'seeds-filtered';
+  const isJudged = kind === 'links' || kind === 'seeds-filtered';
   const room = kind === 'links' ? roomForLinks(tx) : Number.POSITIVE_INFINITY;
   const quota = PageQuota.of(tx);
   let accepted = 0;
@@ -35,7 +35,7 @@ export function accept(tx: Transaction, requests: readonly FrontierRequest[], ki
     const { unfiltered } = request;
     const id = bytesOf(request.id);
     const isSeen = !unfiltered && tx.dupefilter.has(id);
-    if (passesDupefilter && isSeen) continue;
+    if (isJudged && isSeen) continue;
     const isFull = accepted >= room;
     const isTrap = kind === 'links' && quota?.isUsedUp(request.domain) === true;
     if ((isFull || isTrap) && request.carriesItem !== true && liveRequest(tx, id) === undefined) {

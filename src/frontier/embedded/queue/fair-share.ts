@@ -1,15 +1,16 @@
 /**
  * A site whose concurrency is smaller than one node's would stay with the first node, which leases again right after each
  * settle. So a node that gets nothing while a domain may be full is recorded as hungry. Another node that holds more than its
- * share of the leases then gets nothing for a moment. Requests that wait for a delay need none of this: any node may be the
- * first to ask when the delay has passed. The Redis engine decides by the same rule (`redis/lua/leases/leasing.lua`).
+ * share of the leases then gets nothing for a moment. A crawl with DOWNLOAD_DELAY does without: there requests wait for the
+ * delay, and any node may be the first to ask when it has passed. So does a concurrency of 1: its node holds nothing when it
+ * leases again. The Redis engine decides by the same rule (`redis/lua/leases/leasing.lua`).
  */
 import { leastConcurrency } from '../../shared-settings/domain-limits.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
 import type { Transaction } from '../crawl/transaction.js';
 import type { NodeRow } from '../nodes/node-row.js';
 
-/** How long a node counts as hungry after it got nothing. */
+/** A node that got nothing counts as hungry for two of its polls, and for so long at least. */
 const HUNGRY_MS = 300;
 /** When a node that stood back asks again. */
 export const STAND_BACK_MS = 30;
@@ -19,7 +20,7 @@ const HUNGRY_WAIT_MS = 25;
 /** Whether this node must take nothing now, because another is hungry and this one holds more than its share. */
 export function standsBack({ tally, nodes, nowMs }: Transaction, holder: NodeRow): boolean {
   if (tally.hungry === 0 || tally.hungry === holder.number) return false;
-  if (nowMs - tally.hungry_at > HUNGRY_MS) return false;
+  if (nowMs - tally.hungry_at > Math.max(HUNGRY_MS, 2 * HUNGRY_WAIT_MS * nodes.count)) return false;
   return holder.leased * nodes.count > tally.leased;
 }
 

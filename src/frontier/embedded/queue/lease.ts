@@ -15,7 +15,7 @@ import { hungryWaitMs, noteHunger, STAND_BACK_MS, standsBack } from './fair-shar
 import { grantLease } from './leases.js';
 import { headOf, isBefore, type Order } from './order.js';
 import { promoteDelayed } from './requests.js';
-import { nextSuspectAtMs, volunteer } from './suspects.js';
+import { nextSuspectAtMs, takeAsVolunteer } from './suspects.js';
 
 /** Delayed requests and domains promoted by one call at most. */
 const PROMOTE = 500;
@@ -40,9 +40,10 @@ export function lease(
     tx.domains.promote(PROMOTE);
     const { maxPages } = run.budgets;
     const room = maxPages > 0 ? Math.min(max, maxPages - tx.tally.run_pages) : max;
-    if (room > 0 && !volunteer(tx, holder, holding, leases)) {
+    if (room > 0 && !takeAsVolunteer(tx, holder, holding, leases)) {
       isStandingBack = standsBack(tx, holder);
       if (!isStandingBack) {
+        // Where the page budget made the room smaller, asking again at once gives nothing.
         hasMore = takeReady(tx, holder, room, leases) && room === max;
         noteHunger(tx, holder, leases.length > 0);
       }
@@ -59,7 +60,7 @@ export function lease(
   };
 }
 
-/** The state of the crawl. Whether it is complete is decided only here. @param node no item may wait for its pipelines */
+/** The state of the crawl. @param node no item may wait for its pipelines */
 export function crawlState(tx: Transaction, hasStart: boolean, node: NodeRow | null): CrawlState {
   const { crawl, tally } = tx;
   const seedsWaiting = tx.spaces.startUrls.reduce((sum, { good }) => sum + good.entries, 0);
@@ -85,31 +86,31 @@ export function crawlState(tx: Transaction, hasStart: boolean, node: NodeRow | n
 }
 
 /**
- * Lease in order over all domains: from the one with the best head while its requests sort before the next domain's head,
- * then from that one. At most `room` requests are taken out of the queue, those without a record included.
+ * Lease in order over all domains: from the domain with the best head, as long as its next request sorts before the head of
+ * the second-best, which is then the best. At most `room` requests are taken out of the queue, those without a record included.
  * @returns whether there are more that may be leased now.
  */
 function takeReady(tx: Transaction, holder: NodeRow, room: number, leases: Lease[]): boolean {
   for (let left = room; ; ) {
-    // Where each of them gives a request, nothing behind the last one is reached.
+    // Where each of the first `left` domains gives a request, the last one is only the rival.
     const ready = tx.domains.ready(left + 1);
-    const isComplete = ready.length <= left;
-    while (left > 0 && ready.length > (isComplete ? 0 : 1)) {
+    const hasReadAll = ready.length <= left;
+    while (left > 0 && ready.length > (hasReadAll ? 0 : 1)) {
       const domain = tx.domains.change(ready.shift()!.name);
       left -= takeFrom(tx, holder, domain, headOf(ready[0] ?? null), left, leases);
       updateState(domain, tx.crawl, tx.nowMs);
-      if (domain.state === 'ready') insert(ready, domain, isComplete);
+      if (domain.state === 'ready') insert(ready, domain, hasReadAll);
     }
     if (left === 0) return ready.length > 0;
-    if (isComplete) return false;
+    if (hasReadAll) return false;
   }
 }
 
-/** Sort a domain in by its head. Where it would be the last, and not all domains were read, one of those may go before it. */
-function insert(ready: DomainRow[], domain: DomainRow, isComplete: boolean): void {
+/** Sort a domain in by its head. Where it would be last and unread domains remain, leave it out: one of those may go first. */
+function insert(ready: DomainRow[], domain: DomainRow, hasReadAll: boolean): void {
   const at = ready.findIndex((other) => isBefore(headOf(domain)!, headOf(other)!));
   if (at >= 0) ready.splice(at, 0, domain);
-  else if (isComplete) ready.push(domain);
+  else if (hasReadAll) ready.push(domain);
 }
 
 /** @param rival the head of the next domain; null where there is none. @returns how many requests left the queue. */
@@ -123,7 +124,7 @@ function takeFrom(
 ): number {
   const { crawl, tally, sql, nowMs } = tx;
   const concurrency = concurrencyOf(domain, crawl);
-  // The stored state may be stale: the domain is not ready any more once it is computed anew.
+  // Its stored state may be from before a change of limits. Then it gives nothing, and `updateState` takes it out of the ready ones.
   if (dueAtOf(domain, nowMs) > nowMs || domain.active >= concurrency) return 0;
   const capacity = Math.min(room, delayOf(domain, crawl) > 0 ? 1 : concurrency - domain.active);
   const queue = sql.all<Order & { readonly n: number }>`

@@ -4,6 +4,7 @@ import type { Transaction } from '../crawl/transaction.js';
 import { delayOf } from '../domains/delay-timer.js';
 import type { DomainRow } from '../domains/domain-row.js';
 import type { LifeChange } from '../dupefilters/dupefilter.js';
+import { ContradictingRows } from '../file/sqlite-errors.js';
 import type { NodeRow } from '../nodes/node-row.js';
 import { bytesOf, hexOf, makePending, noteLost, type RequestRow } from './requests.js';
 
@@ -25,9 +26,11 @@ export interface LeasedRow extends RequestRow {
 export function grantLease(tx: Transaction, holder: NodeRow, domain: DomainRow, n: number): Lease | null {
   const { sql, tally, crawl, nowMs } = tx;
   const token = tally.tokens + 1;
-  const { id, crashes, unfiltered, text } = sql.get<GrantedRow>`
+  const granted = sql.get<GrantedRow>`
     UPDATE request SET state = 'leased', node = ${holder.number}, token = ${token}, leased_at = ${nowMs} WHERE n = ${n}
-    RETURNING id, crashes, unfiltered, (SELECT text FROM record WHERE record.n = request.n) AS text`!;
+    RETURNING id, crashes, unfiltered, (SELECT text FROM record WHERE record.n = request.n) AS text`;
+  if (granted === undefined) throw new ContradictingRows(`an index holds request ${n}, which has no row`);
+  const { id, crashes, unfiltered, text } = granted;
   if (text === null) {
     noteLost(tx, { n, id, unfiltered });
     return null;

@@ -1,4 +1,4 @@
-/** End one lease and commit its effects, all of it or nothing. */
+/** End one lease and commit its effects, all or none. A page with items that comes after the item budget only ends its lease. */
 import { priorityInBounds } from '../../../http/message/priority.js';
 import { delayInBounds } from '../../clamp-values.js';
 import type { Effects, Lease, Outcome, SettleAnswer } from '../../frontier.js';

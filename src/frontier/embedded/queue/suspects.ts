@@ -19,8 +19,11 @@ interface Suspect {
   readonly domain: string;
 }
 
-/** Whether this node is the volunteer. If so, a suspect is added to `leases`, or nothing while it holds other requests. */
-export function volunteer(tx: Transaction, holder: NodeRow, holding: number, leases: Lease[]): boolean {
+/**
+ * Make this node the volunteer where there is none and a suspect may be leased. A suspect is added to `leases`, or nothing
+ * while the node holds other requests. @returns whether it is the volunteer
+ */
+export function takeAsVolunteer(tx: Transaction, holder: NodeRow, holding: number, leases: Lease[]): boolean {
   const { tally } = tx;
   if (tally.volunteer !== 0 && tally.volunteer !== holder.number) {
     if (tx.nodes.findAlive(tally.volunteer) !== null) return false;
@@ -39,7 +42,7 @@ export function volunteer(tx: Transaction, holder: NodeRow, holding: number, lea
   return true;
 }
 
-/** When this node may lease the next suspect; null where another node is the volunteer or no suspect waits for its domain. */
+/** When the delay of a first suspect has passed; null where another node is the volunteer or no suspect waits for a delay. */
 export function nextSuspectAtMs(tx: Transaction, holder: NodeRow): number | null {
   const { tally, crawl, nowMs } = tx;
   if (tally.volunteer !== 0 && tally.volunteer !== holder.number) return null;

@@ -7,6 +7,7 @@ import { fileIn } from '../../../../src/frontier/embedded/file/wal.js';
 import { salvage } from '../../../../src/frontier/embedded/salvage/salvage.js';
 import { reading } from '../../../frontier-contract/repair.js';
 import { request } from '../../../frontier-contract/world.js';
+import { joinAs } from '../../../helpers/joining.js';
 import { defaultShape, openOptions } from '../../../helpers/open-options.js';
 import { type TempDir, tempDir } from '../../../helpers/temp-dir.js';
 
@@ -48,18 +49,7 @@ it('a value of the wrong type costs its row alone, in a table or in an index', a
 });
 
 it('entries of an index whose rows are gone are noticed, and a repair goes on without them', async () => {
-  const file = fileIn(folder.dir);
-  const damaged = writableSchema(file);
-  const index = damaged
-    .prepare("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE name = 'request_pending'")
-    .get() as Record<string, string | number>;
-  damaged.exec("DELETE FROM sqlite_schema WHERE name = 'request_pending'");
-  damaged.close();
-  const without = writableSchema(file);
-  without.exec("DELETE FROM request WHERE domain = 'd0.example'");
-  without.prepare('INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)').run(...Object.values(index));
-  without.close();
-
+  losePendingRow('d0.example');
   const before = await openEmbedded(openOptions(folder.dir, 'news'), folder.dir);
   await expect(before.verify()).rejects.toThrow('the index request_pending holds 5 entries for 4 rows');
   await before.close();
@@ -84,6 +74,21 @@ it('fingerprints outlive the row that says their class', async () => {
   await frontier.close();
 });
 
+/** Delete the request of a domain, but not its entry in the index of pending requests. */
+function losePendingRow(domain: string): void {
+  const file = fileIn(folder.dir);
+  const damaged = writableSchema(file);
+  const index = damaged
+    .prepare("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE name = 'request_pending'")
+    .get() as Record<string, string | number>;
+  damaged.exec("DELETE FROM sqlite_schema WHERE name = 'request_pending'");
+  damaged.close();
+  const without = writableSchema(file);
+  without.exec(`DELETE FROM request WHERE domain = '${domain}'`);
+  without.prepare('INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)').run(...Object.values(index));
+  without.close();
+}
+
 /** Open a file so that its schema can be changed by hand. */
 function writableSchema(file: string): Connection {
   const connection = connect(file) as Connection & { enableDefensive(isOn: boolean): void };
@@ -91,6 +96,27 @@ function writableSchema(file: string): Connection {
   connection.exec('PRAGMA writable_schema = ON');
   return connection;
 }
+
+it('counters that are gone are named with what to do, and counted anew', async () => {
+  const damaged = connect(fileIn(folder.dir));
+  damaged.exec('DELETE FROM tally');
+  damaged.close();
+  const frontier = await openEmbedded(openOptions(folder.dir, 'news'), folder.dir);
+  await expect(frontier.snapshot()).rejects.toThrow(/counters of a crawl are gone.*--repair/);
+  expect(await frontier.verify()).toEqual(['I4: the counters are gone']);
+  expect(await frontier.repair(reading(...pages), { force: false })).toMatchObject({ pending: 5 });
+  expect(await frontier.verify()).toEqual([]);
+  expect(await frontier.snapshot()).toMatchObject({ accepted: 5, pending: 5, lost: 0 });
+  await frontier.close();
+});
+
+it('a lease that meets an index entry without its row says that the store is damaged', async () => {
+  losePendingRow('d0.example');
+  const frontier = await openEmbedded(openOptions(folder.dir, 'news'), folder.dir);
+  await joinAs(frontier);
+  await expect(frontier.lease(5, 0)).rejects.toThrow(/is damaged .*which has no row.*--repair/);
+  await frontier.close();
+});
 
 /** Copy all to a file whose table of requests is not STRICT: it holds what a damaged byte makes of a value. */
 function damageRows(change: string): void {

@@ -9,7 +9,7 @@ local FIXED = 35
 function keys.byName(KEYS)
   return {
     -- The public ones, by their templates.
-    requests = KEYS[1], -- HASH id → record of every live request (JSON, never read here)
+    requests = KEYS[1], -- HASH id → record of each request (JSON, never parsed here), not of failed ones beyond FAILED_LIMIT
     dupefilter = KEYS[2], -- of one key: SET, ZSET or HASH, see dupefilters/
     items = KEYS[3], -- LIST of JSON
     stats = KEYS[4], -- HASH counter → number

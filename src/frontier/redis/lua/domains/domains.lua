@@ -3,8 +3,8 @@
 -- A record (HASH `domains`) is packed: a lease reads and writes one for each page, and by name that took a tenth of the
 -- time.
 --   active        4 bytes: leases of this domain
---   state         a letter: ready: may be leased from now · waiting: not before an instant · full: its leases are at the
---                 limit · idle: nothing pending
+--   state         a letter: ready: may be leased from now · waiting: its delay or throttle runs, whether anything is
+--                 pending or not · full: its leases are at the limit · idle: nothing pending
 --   lastAt        6 bytes: instant of its last lease, 0 for never
 --   nextAt        6 bytes: earliest next lease, by its delay; 0 for any time
 --   blockedUntil  6 bytes: the same, by a throttle of the site

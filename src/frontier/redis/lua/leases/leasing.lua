@@ -1,15 +1,23 @@
 -- Leases requests and reports the state of the crawl: what lease.lua and settle-and-lease.lua have in common. Which requests are
 -- taken, and the delays of their domains: queue/ready-requests.lua.
 -- args.lease: { max, holding, random, pipelines, cookies, part }, see lease.lua.
-local MAX_LEASES, MAX_SKIPPED, HUNGRY_MS = 1000, 1000, 300
+local MAX_LEASES, MAX_SKIPPED = 1000, 1000
+
+-- A hungry node polls every 25 ms × number of nodes, so the total rate stays constant. It counts as hungry for two polls, and
+-- for 300 ms at least.
+local function hungryWaitMs(crawl) return 25 * redis.call('ZCARD', crawl.keys.nodes) end
+local function isHungryNow(crawl)
+  return crawl.nowMs - meta.number(crawl, 'hungry_at') <= math.max(300, 2 * hungryWaitMs(crawl))
+end
 
 -- A site whose concurrency is smaller than one node's would stay with the first node, which leases again right after each
 -- settle. So a node that gets nothing while a domain may be full is recorded as hungry (meta.hungry). Another node that
--- holds more than its share of the leases then gets nothing for a moment. Requests that wait for a delay need none of this:
--- any node may be the first to ask when the delay has passed.
+-- holds more than its share of the leases then gets nothing for a moment. A crawl with DOWNLOAD_DELAY does without: there
+-- requests wait for the delay, and any node may be the first to ask when it has passed. So does a concurrency of 1: its node
+-- holds nothing when it leases again.
 local function standsBack(crawl)
   local hungry = meta.get(crawl, 'hungry')
-  if not hungry or hungry == crawl.caller or crawl.nowMs - meta.number(crawl, 'hungry_at') > HUNGRY_MS then return false end
+  if not hungry or hungry == crawl.caller or not isHungryNow(crawl) then return false end
   return nodes.held(crawl, crawl.caller) * redis.call('ZCARD', crawl.keys.nodes) > redis.call('HLEN', crawl.keys.leases)
 end
 
@@ -47,10 +55,10 @@ local function withRecords(crawl, taken)
   return found
 end
 
--- Takes up to `room` requests for this node. Returns them, the crashes of a suspect, and emptyReason: 'stoodBack' where it
--- left them to a hungry node, 'skipped' where too many had no record, else nil.
+-- Takes up to `room` requests for this node. Returns them, the crashes of a suspect, and waitReason, which may come
+-- with requests: 'stoodBack' where it left them to a hungry node, 'skipped' where too many had no record, else nil.
 local function takeAvailable(crawl, room)
-  local isVolunteer, suspect, crashes = suspects.volunteer(crawl)
+  local isVolunteer, suspect, crashes = suspects.takeAsVolunteer(crawl)
   if isVolunteer then
     local found = withRecords(crawl, { suspect })
     return found, crashes or 0, suspect and #found == 0 and 'skipped' or nil
@@ -58,8 +66,8 @@ local function takeAvailable(crawl, room)
   if standsBack(crawl) then return {}, 0, 'stoodBack' end
   local found, skipped = {}, 0
   while #found < room and skipped < MAX_SKIPPED do
-    local taken, isComplete = readyRequests.take(crawl, room - #found)
-    if #taken == 0 and isComplete then break end
+    local taken, hasReadAll = readyRequests.take(crawl, room - #found)
+    if #taken == 0 and hasReadAll then break end
     local withRecord = withRecords(crawl, taken)
     skipped = skipped + #taken - #withRecord
     lists.append(found, withRecord)
@@ -81,17 +89,17 @@ local function givenBefore(crawl, ids)
   return found, crashes
 end
 
--- In how many ms to ask again. A hungry node polls every 25 ms × number of nodes, so the total rate stays constant.
-local function nextInstant(crawl, emptyReason)
-  if emptyReason == 'stoodBack' then return 30 end
-  if emptyReason == 'skipped' then return 1 end
-  local waitMs = 1000
-  if meta.get(crawl, 'hungry') == crawl.caller then waitMs = math.min(waitMs, 25 * redis.call('ZCARD', crawl.keys.nodes)) end
+-- In how many ms to ask again.
+local function waitMs(crawl, waitReason)
+  if waitReason == 'stoodBack' then return 30 end
+  if waitReason == 'skipped' then return 1 end
+  local least = 1000
+  if meta.get(crawl, 'hungry') == crawl.caller then least = math.min(least, hungryWaitMs(crawl)) end
   for _, key in ipairs({ crawl.keys.waiting, crawl.keys.delayed }) do
     local first = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
-    if first[2] then waitMs = math.min(waitMs, math.max(1, tonumber(first[2]) - crawl.nowMs)) end
+    if first[2] then least = math.min(least, math.max(1, tonumber(first[2]) - crawl.nowMs)) end
   end
-  return waitMs
+  return least
 end
 
 -- The state of the crawl: CrawlState of frontier.ts.
@@ -115,23 +123,23 @@ end
 
 -- Leases up to args.lease.max requests, or gives this call's first answer again. Returns what lease.lua documents.
 function leasing.run(crawl)
-  local wanted, given, crashes, emptyReason = math.min(crawl.args.lease.max, MAX_LEASES), {}, 0, nil
+  local wanted, given, crashes, waitReason = math.min(crawl.args.lease.max, MAX_LEASES), {}, 0, nil
   budgets.closeWhenSpent(crawl)
   local isOpen = meta.get(crawl, 'control') == 'running' and not meta.get(crawl, 'closing')
-  local room, first = math.min(wanted, budgets.pagesLeft(crawl) or wanted), answers.first(crawl)
-  if first then
-    given, crashes = givenBefore(crawl, first)
+  local room, firstAnswer = math.min(wanted, budgets.pagesLeft(crawl) or wanted), answers.first(crawl)
+  if firstAnswer then
+    given, crashes = givenBefore(crawl, firstAnswer)
   elseif isOpen and wanted > 0 then
     queue.promoteDelayed(crawl)
     domains.promoteWaiting(crawl)
-    if room > 0 then given, crashes, emptyReason = takeAvailable(crawl, room) end
+    if room > 0 then given, crashes, waitReason = takeAvailable(crawl, room) end
   end
   local ids, records, leased = {}, {}, {}
   for i, request in ipairs(given) do
     ids[i], records[i] = request.id, request.record
     leased[i] = { domain = request.domain, delayMs = math.ceil(request.delay), crashes = crashes }
   end
-  if #given > 0 and not first then
+  if #given > 0 and not firstAnswer then
     leases.grant(crawl, given, crashes)
     state.note(crawl, ids, 'leased')
     meta.add(crawl, 'run_pages', #given)
@@ -139,12 +147,12 @@ function leasing.run(crawl)
   end
   domains.saveStates(crawl)
   if #given == 0 and isOpen then losses.noteMissing(crawl) end
-  local waitMs = 1000
+  local nextMs = 1000
   if isOpen then
     local isMore = wanted > 0 and #given == wanted and redis.call('ZCARD', crawl.keys.ready) > 0
-    waitMs = isMore and 0 or nextInstant(crawl, emptyReason)
+    nextMs = isMore and 0 or waitMs(crawl, waitReason)
   end
-  local answer = { call = crawl.args.call, leases = leased, waitMs = waitMs, crawl = describe(crawl, #given > 0) }
+  local answer = { call = crawl.args.call, leases = leased, waitMs = nextMs, crawl = describe(crawl, #given > 0) }
   if crawl.args.lease.part then answer.part = partition.describe(crawl) end
   local known = crawl.args.lease.cookies
   return { cjson.encode(answer), ids, records, known and cookies.since(crawl, known) }

@@ -1,5 +1,5 @@
 -- End leases and commit their effects: of each its items, discovered requests, counters and the acknowledgement in one
--- step, or nothing. Each settle succeeds or fails alone; they are sent together because most of the cost is per call.
+-- step, or none of them. Each settle succeeds or fails alone; they are sent together because most of the cost is per call.
 -- Atomic: this is what makes a page commit once; a stale token changes nothing.
 --
 -- args: settles, feeds (settling.lua)

@@ -4,7 +4,7 @@
 --   id, call            the lease: its request, and the call that gave it
 --   kind                done | retry | failed | released
 --   epoch               epoch of the sender's cache of seen links, where it withheld links because of it
---   status, attempts    HTTP status or 0; downloads
+--   status, attempts    HTTP status or 0; number of downloads so far
 --   afterMs, priority, record   of a retry
 --   failure             of one that failed: JSON of why
 --   unstarted           no download began: if set, the page no longer counts against the budget
@@ -21,8 +21,8 @@
 --   validators          of the page, see dupefilters/validators.lua; absent where they are not kept
 -- args.counters: names of counters. args.feeds: the feeds and outboxes of pipelines that this node joined with.
 
--- Removes the done requests that were collected, in one batch. Before a later settle's links are judged, since a link may
--- point to one of them.
+-- Removes the done requests that were collected, in one batch. Called before the links of the next settle are judged: one of
+-- them may point to a request that is done.
 local function removeDone(crawl, done)
   lists.send('HDEL', crawl.keys.requests, done.ids)
   lists.send('HDEL', crawl.keys.crashes, done.crashed)
@@ -31,7 +31,7 @@ local function removeDone(crawl, done)
   done.ids, done.crashed, done.statuses, done.attempts = {}, {}, {}, {}
 end
 
--- What becomes of the request of a lease that has ended.
+-- Moves the request of an ended lease to its next state.
 local function conclude(crawl, settle, lease, done)
   local id = settle.id
   if settle.kind == 'done' then
@@ -53,7 +53,7 @@ end
 
 -- Adds its counters to `sums`, its items to theirs, and what counts against the budgets. pipelineItems is nil where no
 -- pipeline takes them.
-local function addEffects(crawl, settle, sums, items, feedItems, pipelineItems)
+local function addCountsAndItems(crawl, settle, sums, items, feedItems, pipelineItems)
   local counts = settle.counts
   for i = 1, #counts do sums[i] = sums[i] + counts[i] end
   lists.append(items, settle.items)
@@ -84,7 +84,7 @@ function settling.run(crawl)
   local files, pipelines = feeds.byKind(crawl.args.feeds)
   local pipelineItems = #pipelines > 0 and {} or nil
   local done = { ids = {}, crashed = {}, statuses = {}, attempts = {} }
-  local answered, isThrottled = {}, autothrottle.isOn(crawl)
+  local latencies, isThrottled = {}, autothrottle.isOn(crawl)
   for n, settle in ipairs(settles) do
     local lease = found[n]
     if not isLive or not isOurs(crawl, settle, lease) then
@@ -109,7 +109,7 @@ function settling.run(crawl)
           replies[n] = cjson.encode(answer)
         end
         conclude(crawl, settle, lease, done)
-        addEffects(crawl, settle, sums, items, feedItems, pipelineItems)
+        addCountsAndItems(crawl, settle, sums, items, feedItems, pipelineItems)
         cookies.merge(crawl, settle)
         meta.raise(crawl, 'jars_at', settle.jarsAt)
         if settle.custom then customStats.apply(crawl, settle.custom) end
@@ -119,7 +119,7 @@ function settling.run(crawl)
         end
         if settle.validators then validators.commit(crawl, settle, epoch, hasDropped) end
         if isThrottled and settle.latencyMs and settle.kind ~= 'released' then
-          answered[#answered + 1] = { lease.domain, settle.latencyMs, settle.status }
+          latencies[#latencies + 1] = { lease.domain, settle.latencyMs, settle.status }
         end
         if settle.kind == 'done' or settle.kind == 'failed' then pages = pages + 1 end
       end
@@ -130,7 +130,7 @@ function settling.run(crawl)
     removeDone(crawl, done)
     for i = 1, #names do counters.add(crawl, names[i], sums[i]) end
     leases.finish(crawl, endedIds, ended)
-    for i = 1, #answered do autothrottle.adjust(crawl, unpack(answered[i])) end
+    for i = 1, #latencies do autothrottle.adjust(crawl, unpack(latencies[i])) end
     lists.send('RPUSH', crawl.keys.items, items)
     feeds.append(crawl, files, feedItems)
     feeds.append(crawl, pipelines, pipelineItems or {})

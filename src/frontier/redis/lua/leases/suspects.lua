@@ -27,9 +27,9 @@ local function take(crawl, entry)
   return request, tonumber(redis.call('HGET', crawl.keys.crashes, request.id) or 1)
 end
 
--- Whether this node is the volunteer, which leases only suspects. Then also the suspect that it gets and its crashes, if it
--- holds no other request.
-function suspects.volunteer(crawl)
+-- Makes this node the volunteer where there is none and a suspect may be leased. Returns whether it is the volunteer, which
+-- leases only suspects; then also the suspect that it gets and its crashes, if it holds no other request.
+function suspects.takeAsVolunteer(crawl)
   local volunteer = meta.get(crawl, 'volunteer')
   local isOurs = volunteer == crawl.caller
   if volunteer and not isOurs and nodes.isLive(crawl, volunteer) then return false end

@@ -15,11 +15,11 @@ local function takeFrom(crawl, d, most, taken, members)
 end
 
 -- Inserts a domain in the order of its head after index `from`. If it would sort last and `ready` holds more than was read
--- (isComplete is false), discards it: a domain that was not read may sort before it.
-local function insert(candidates, from, d, isComplete)
+-- (hasReadAll is false), discards it: a domain that was not read may sort before it.
+local function insert(candidates, from, d, hasReadAll)
   local at = #candidates + 1
   while at > from + 1 and queue.isBefore(d.head, candidates[at - 1].head) do at = at - 1 end
-  if isComplete or at <= #candidates then table.insert(candidates, at, d) end
+  if hasReadAll or at <= #candidates then table.insert(candidates, at, d) end
 end
 
 -- The domains of entries of `ready`, in order. An entry that its domain does not know is removed: somebody deleted the
@@ -45,18 +45,18 @@ function readyRequests.take(crawl, room)
   domains.saveStates(crawl)
   -- Read room + 1 entries. If each entry yields a request, nothing behind the last one can be reached.
   local entries = redis.call('ZRANGE', crawl.keys.ready, '0', lists.digits(room))
-  local candidates, isComplete, at, taken, members = domainsOf(crawl, entries), #entries <= room, 0, {}, {}
+  local candidates, hasReadAll, at, taken, members = domainsOf(crawl, entries), #entries <= room, 0, {}, {}
   while at < #candidates and #taken < room do
     at = at + 1
     local d = candidates[at]
     domains.markChanged(crawl, d)
     -- It may have become ready under another limit. Then computing its state again removes it from `ready`.
     if domains.computeState(crawl, d) == 'ready' then
-      takeFrom(crawl, d, isComplete and at == #candidates and room - #taken or 1, taken, members)
-      if domains.computeState(crawl, d) == 'ready' then insert(candidates, at, d, isComplete) end
+      takeFrom(crawl, d, hasReadAll and at == #candidates and room - #taken or 1, taken, members)
+      if domains.computeState(crawl, d) == 'ready' then insert(candidates, at, d, hasReadAll) end
     end
   end
   lists.send('ZREM', crawl.keys.queue, members)
   for i = 1, #candidates do candidates[i].lastTaken = nil end
-  return taken, isComplete
+  return taken, hasReadAll
 end

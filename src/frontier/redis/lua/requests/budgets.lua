@@ -30,7 +30,7 @@ function budgets.closeWhenSpent(crawl)
   local limits = ofRun(crawl)
   if not limits or meta.get(crawl, 'closing') then return end
   local used = {
-    -- Only when nothing is leased: a released lease no longer counts as a page. Over partitions the nodes sum them up.
+    -- Only when nothing is leased: a lease that ends unstarted gives its page back. Over partitions the nodes sum the pages up.
     pages = redis.call('HLEN', crawl.keys.leases) == 0 and not meta.get(crawl, 'partition') and meta.number(crawl, 'run_pages') or 0,
     items = meta.number(crawl, 'run_items'),
     errors = meta.number(crawl, 'run_errors'),

@@ -33,7 +33,7 @@ function completion.asker(crawl)
   return owner and nodes.isLive(crawl, owner) and owner or nil
 end
 
--- True completion, decided here and nowhere else.
+-- True completion: nothing is left to do, and the hooks for an idle crawl have nothing to add.
 function completion.isFinished(crawl, seedsWaiting, pipelines)
   return completion.isIdle(crawl, seedsWaiting, pipelines) and completion.wasAsked(crawl)
 end
