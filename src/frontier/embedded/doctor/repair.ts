@@ -144,7 +144,8 @@ function endRepair(tx: Transaction): Repaired {
   const { sql, space, spaces, crawl, tally } = tx;
   sql.run`DELETE FROM failure WHERE space = ${space} AND n NOT IN (SELECT n FROM request WHERE space = ${space} AND state = 'failed')`;
   sql.run`DELETE FROM record WHERE n NOT IN (SELECT n FROM request)`;
-  const open = tx.dupefilter.open();
+  const isLost = tx.dupefilter.open() === null && spaces.dupefilter.id !== 0;
+  const open = isLost ? tx.dupefilter.begin() : tx.dupefilter.open();
   if (open !== null) {
     const count = open.filter.recount();
     // Nodes must forget the links they know.

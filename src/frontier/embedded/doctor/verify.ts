@@ -86,6 +86,8 @@ function misplacement(domain: DomainRow, crawl: Transaction['crawl']): string | 
 /** I2: the count of fingerprints is right, and each live filtered request has one. */
 function checkDupefilter(tx: Transaction): string[] {
   const open = tx.dupefilter.open();
+  if (open === null && tx.spaces.dupefilter.id !== 0)
+    return ['I2: fingerprints are recorded, but not of which class they are'];
   if (open === null) return [];
   const { count } = open.context;
   const n = open.filter.recount();

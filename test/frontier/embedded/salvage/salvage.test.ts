@@ -47,6 +47,19 @@ it('a value of the wrong type costs its row alone, in a table or in an index', a
   await frontier.close();
 });
 
+it('fingerprints outlive the row that says their class', async () => {
+  damageRows('DELETE FROM dupefilter');
+  expect(salvage(folder.dir, defaultShape, false).lost).toEqual(['news:dupefilter: of which class it is']);
+  const frontier = await openEmbedded(openOptions(folder.dir, 'news'), folder.dir);
+  expect(await frontier.verify()).toContain('I2: fingerprints are recorded, but not of which class they are');
+  await frontier.repair(reading(...pages), { force: false });
+  expect(await frontier.verify()).toEqual([]);
+  expect((await frontier.snapshot()).seen).toBe(5);
+  const more = [...pages, request('new')];
+  expect(await frontier.push(more, 'links')).toMatchObject({ accepted: 1, duplicates: 5 });
+  await frontier.close();
+});
+
 /** Copy all to a file whose table of requests is not STRICT: it holds what a damaged byte makes of a value. */
 function damageRows(change: string): void {
   const file = fileIn(folder.dir);
