@@ -266,7 +266,9 @@ function startHeartbeat(node: NodeState, joined: Joined, current: () => Incarnat
     speaksJson: options.speaksJson,
     pulse: node.pulse.buffer,
   };
-  return new Heartbeat(beat, onNews, log, (of) => node.deps.frontier.heartbeat(of, node.pulse.report));
+  return new Heartbeat(beat, onNews, log, (of) =>
+    node.deps.frontier.heartbeat(of, node.pulse.pagesPerSecond),
+  );
 }
 
 /** With jitter, so that idle nodes do not ask at the same time; at once only when there were leases. */

@@ -295,12 +295,6 @@ export interface Silence {
   readonly forMs: number;
 }
 
-export interface HeartbeatReport {
-  /** Pages this node has settled as done or failed since it started. */
-  readonly pages: number;
-  readonly pagesPerSecond: number;
-}
-
 export type HeartbeatAnswer = 'alive' | 'dead' | 'gone';
 
 /** The unchanged bytes of an external seed. */
@@ -491,7 +485,7 @@ export interface Frontier {
    */
   leave(reason: string, heardWithinMs?: number): Promise<Left>;
   /** Sign of life of an incarnation; called from the heartbeat thread on a connection of its own. */
-  heartbeat(incarnation: string, report: HeartbeatReport): Promise<HeartbeatAnswer>;
+  heartbeat(incarnation: string, pagesPerSecond: number): Promise<HeartbeatAnswer>;
   /**
    * Compare the leases of this incarnation in the store with those that it holds. Leases older than `graceMs` that it does
    * not hold return to pending uncounted. @returns the ids held here whose token the store does not know.

@@ -98,8 +98,7 @@ export function completion(crawl: () => Crawl): void {
       });
 
       const signs = {
-        'a heartbeat': ({ frontier, joined }: Node) =>
-          frontier.heartbeat(joined.incarnation, { pages: 0, pagesPerSecond: 0 }),
+        'a heartbeat': ({ frontier, joined }: Node) => frontier.heartbeat(joined.incarnation, 0),
         'asking for work': ({ frontier }: Node) => frontier.lease(1, 0),
       };
       it.each(Object.entries(signs))('takes %s for a sign of life', async (_, sign) => {

@@ -81,7 +81,7 @@ export function flushing(crawl: () => Crawl): void {
       await other.frontier.push([request('a')], 'start');
       await until(
         async () => {
-          await other.frontier.heartbeat(other.joined.incarnation, { pages: 0, pagesPerSecond: 0 });
+          await other.frontier.heartbeat(other.joined.incarnation, 0);
           return (await other.frontier.snapshot()).nodes.length;
         },
         (live) => live === 1,

@@ -74,7 +74,7 @@ export function idleHooks(crawl: () => Crawl): void {
       expect(await one.frontier.claimIdle(null)).toBe(true);
       const two = await crawl().node(quick);
       const recovered = async () => {
-        await two.frontier.heartbeat(two.joined.incarnation, { pages: 0, pagesPerSecond: 0 });
+        await two.frontier.heartbeat(two.joined.incarnation, 0);
         await two.frontier.recover();
         return two.frontier.claimIdle(null);
       };

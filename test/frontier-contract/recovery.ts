@@ -29,7 +29,7 @@ export function recovery(crawl: () => Crawl): void {
       const died: [string, number][] = [];
       await until(
         async () => {
-          await peer.frontier.heartbeat(peer.joined.incarnation, { pages: 0, pagesPerSecond: 0 });
+          await peer.frontier.heartbeat(peer.joined.incarnation, 0);
           await peer.frontier.recover((node, requests) => void died.push([node, requests]));
           return died.length;
         },
@@ -60,7 +60,7 @@ export function recovery(crawl: () => Crawl): void {
       ]);
       expect(settled).toMatchObject({ value: { committed: false } });
       expect(leased).toMatchObject({ reason: expect.any(IncarnationDeadError) });
-      const beat = await peer.frontier.heartbeat(silent.joined.incarnation, { pages: 0, pagesPerSecond: 0 });
+      const beat = await peer.frontier.heartbeat(silent.joined.incarnation, 0);
       expect(beat).toBe('dead');
       expect(await peer.frontier.snapshot()).toMatchObject({ items: 0, pending: 1, done: 0, accepted: 1 });
       expect((await peer.frontier.snapshot()).nodes.map((node) => node.id)).toEqual([
@@ -83,9 +83,7 @@ export function recovery(crawl: () => Crawl): void {
       const node = await crawl().node(quick);
       await node.frontier.push([request('a')], 'links');
       const lease = await takeOne(node.frontier);
-      expect(await node.frontier.heartbeat(node.joined.incarnation, { pages: 1, pagesPerSecond: 2 })).toBe(
-        'alive',
-      );
+      expect(await node.frontier.heartbeat(node.joined.incarnation, 2)).toBe('alive');
       expect(await node.frontier.recover()).toBe(0);
       await commit(node.frontier, lease);
       expect((await node.frontier.snapshot()).nodes[0]).toMatchObject({ pagesPerSecond: 2 });

@@ -81,7 +81,7 @@ export function robots(crawl: () => Crawl): void {
       await crawl().recoverUntil(0, [lives]);
       const answer = await until(
         async () => {
-          await lives.frontier.heartbeat(lives.joined.incarnation, { pages: 0, pagesPerSecond: 0 });
+          await lives.frontier.heartbeat(lives.joined.incarnation, 0);
           await lives.frontier.recover();
           return ask(lives.frontier);
         },

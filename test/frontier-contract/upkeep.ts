@@ -24,7 +24,7 @@ export function upkeep(crawl: () => Crawl): void {
         control: 'running',
       });
       expect(await frontier.count()).toEqual(nothing);
-      expect(await frontier.heartbeat('nobody-x', { pages: 0, pagesPerSecond: 0 })).toBe('gone');
+      expect(await frontier.heartbeat('nobody-x', 0)).toBe('gone');
       expect(await frontier.recover()).toBe(0);
       await frontier.clear(allParts, { force: false });
     });
@@ -122,7 +122,7 @@ export function upkeep(crawl: () => Crawl): void {
       await expect(outsider.clear(allParts, { force: false })).rejects.toThrow(RefusedError);
       expect((await outsider.snapshot()).pending).toBe(1);
       await outsider.clear(allParts, { force: true });
-      expect(await outsider.heartbeat(joined.incarnation, { pages: 0, pagesPerSecond: 0 })).toBe('gone');
+      expect(await outsider.heartbeat(joined.incarnation, 0)).toBe('gone');
       await expect(frontier.lease(1, 0)).rejects.toThrow(FrontierGoneError);
     });
 

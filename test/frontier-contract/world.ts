@@ -168,7 +168,7 @@ export async function crawlTogether(nodes: readonly Node[], count: number): Prom
 
 /** A node shows that it lives. */
 export function beat({ frontier, joined }: Node): Promise<unknown> {
-  return frontier.heartbeat(joined.incarnation, { pages: 0, pagesPerSecond: 0 });
+  return frontier.heartbeat(joined.incarnation, 0);
 }
 
 /** One crawl of one test. */

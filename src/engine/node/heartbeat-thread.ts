@@ -57,7 +57,7 @@ async function attempt(): Promise<boolean> {
   const asked = incarnation;
   try {
     frontier ??= await open();
-    const answer = await frontier.heartbeat(asked, pulse.report);
+    const answer = await frontier.heartbeat(asked, pulse.pagesPerSecond);
     lastTrouble = null;
     if (!hasBeaten) tell({ kind: 'beating' });
     hasBeaten = true;

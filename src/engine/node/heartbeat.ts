@@ -57,25 +57,24 @@ const EXIT_MS = 2_000;
 /** Before a thread that failed is replaced. */
 const RESTART_MS = 1_000;
 
-/** The shared numbers: progress (monotonic ms), pages settled, pages per second. */
+/** The shared numbers: progress (monotonic ms), pages per second. */
 export class Pulse {
   readonly buffer: SharedArrayBuffer;
   readonly #numbers: Float64Array;
 
-  constructor(buffer = new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT)) {
+  constructor(buffer = new SharedArrayBuffer(2 * Float64Array.BYTES_PER_ELEMENT)) {
     this.buffer = buffer;
     this.#numbers = new Float64Array(buffer);
   }
 
   /** Record the progress of the main loop. */
-  note(pages: number, pagesPerSecond: number): void {
+  note(pagesPerSecond: number): void {
     this.#numbers[0] = monotonicMs();
-    this.#numbers[1] = pages;
-    this.#numbers[2] = pagesPerSecond;
+    this.#numbers[1] = pagesPerSecond;
   }
 
-  get report(): { readonly pages: number; readonly pagesPerSecond: number } {
-    return { pages: this.#numbers[1] ?? 0, pagesPerSecond: this.#numbers[2] ?? 0 };
+  get pagesPerSecond(): number {
+    return this.#numbers[1] ?? 0;
   }
 
   /** How long ago the main loop last recorded progress. */

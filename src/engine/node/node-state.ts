@@ -69,7 +69,7 @@ export class NodeState {
     this.news = new CrawlStateLog(deps);
     this.losses = new Losses(deps.log, deps.crawlArguments);
     this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);
-    this.pulse.note(0, 0);
+    this.pulse.note(0);
   }
 
   /** Called just before the node leaves. @param leftMs how long other nodes may still be waited for. */

@@ -78,7 +78,7 @@ export class Upkeep {
     }
     this.#lastTick = now;
     this.#lastPages = tally.pages;
-    pulse.note(tally.pages, this.#rate);
+    pulse.note(this.#rate);
     onTick(this.#rate);
 
     if (now >= this.#recoverAt && !this.#recovering) {

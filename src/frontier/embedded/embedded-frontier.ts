@@ -63,8 +63,8 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
     join: (node, options) => client.join(node, options),
     leave: (reason, heardWithinMs) => client.leave(reason, heardWithinMs),
     // From a thread, which must never be in a call for long: the next beat comes soon.
-    heartbeat: (incarnation, report) =>
-      batch.write((tx) => heartbeat(tx, incarnationNumber(incarnation), report), { patienceMs: 0 }),
+    heartbeat: (incarnation, pagesPerSecond) =>
+      batch.write((tx) => heartbeat(tx, incarnationNumber(incarnation), pagesPerSecond), { patienceMs: 0 }),
     reconcile: (held, graceMs) => client.asNode((tx, { number }) => reconcile(tx, number, held, graceMs)),
     recover: async (onDead, onFailed) => {
       const recovered = new RecoveredNodes();

@@ -50,8 +50,8 @@ export function partitionedFrontier(parts: readonly RedisFrontier[], disconnect:
 
     join: (node, options) => members.join(node, options),
     leave: (reason, heardWithinMs) => members.leave(reason, heardWithinMs),
-    heartbeat: async (incarnation, report) =>
-      mergeHeartbeats(await all((part) => part.heartbeat(incarnation, report))),
+    heartbeat: async (incarnation, rate) =>
+      mergeHeartbeats(await all((part) => part.heartbeat(incarnation, rate))),
     async reconcile(held, graceMs) {
       const own = held.map(ofPartition);
       const heldIn = (index: number) =>

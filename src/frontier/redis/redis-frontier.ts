@@ -86,7 +86,7 @@ export async function frontierOn(connection: RedisConnection, options: OpenOptio
       if (left.cleared) await sweep(call);
       return left;
     },
-    async heartbeat(incarnation, { pagesPerSecond }) {
+    async heartbeat(incarnation, pagesPerSecond) {
       const rounded = Math.round(pagesPerSecond * 100) / 100;
       return text(await call('heartbeat', { incarnation, pagesPerSecond: rounded })) as HeartbeatAnswer;
     },

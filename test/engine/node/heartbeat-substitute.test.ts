@@ -9,7 +9,7 @@ import { waitFor } from '../../helpers/wait-for.js';
 
 const heartbeatOf = (url: string, beatHere: (incarnation: string) => Promise<unknown>) => {
   const pulse = new Pulse();
-  pulse.note(0, 0);
+  pulse.note(0);
   const options = {
     ...{ open: openOptions(url, 'news'), incarnation: 'one' },
     ...{ intervalMs: 50, mainLoopTimeoutMs: 120_000, endAfterMs: 120_000, endsProcess: false },

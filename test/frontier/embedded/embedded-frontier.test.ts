@@ -249,8 +249,7 @@ describe('a folder of the embedded engine', () => {
     renameSync(file, `${file}.away`);
     await expect(frontier.lease(1, 0)).rejects.toMatchObject({ code: 'frontier_gone' });
     writeFileSync(file, '');
-    const report = { pages: 0, pagesPerSecond: 0 };
-    await expect(frontier.heartbeat(joined.incarnation, report)).rejects.toMatchObject({
+    await expect(frontier.heartbeat(joined.incarnation, 0)).rejects.toMatchObject({
       code: 'frontier_gone',
     });
     renameSync(`${file}.away`, file);

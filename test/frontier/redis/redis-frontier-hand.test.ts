@@ -109,7 +109,7 @@ describe('the frontier in Redis', { timeout: 60_000 }, () => {
         await admin.config('SET', 'maxmemory', '1');
         await commit(frontier, a!, done, { items: ['{}'], requests: [request('d')] });
         await commit(frontier, b!);
-        expect(await frontier.heartbeat(joined.incarnation, { pages: 2, pagesPerSecond: 1 })).toBe('alive');
+        expect(await frontier.heartbeat(joined.incarnation, 1)).toBe('alive');
         expect(await frontier.reconcile([], 0)).toEqual({ lost: [], returned: 0 });
         expect(await frontier.recover()).toBe(0);
         const refused = await Promise.allSettled([
@@ -252,7 +252,7 @@ describe('the frontier in Redis', { timeout: 60_000 }, () => {
       await expect(frontier.push([request('b')], 'links')).rejects.toMatchObject({ code: 'frontier_gone' });
       const next = await crawl.node();
       await expect(frontier.lease(1, 0)).rejects.toMatchObject({ code: 'frontier_gone' });
-      expect(await frontier.heartbeat(joined.incarnation, { pages: 0, pagesPerSecond: 0 })).toBe('dead');
+      expect(await frontier.heartbeat(joined.incarnation, 0)).toBe('dead');
       await expect(crawl.join(frontier)).rejects.toMatchObject({ code: 'frontier_gone' });
       expect((await next.frontier.snapshot()).nodes).toHaveLength(1);
     }));

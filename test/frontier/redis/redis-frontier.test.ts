@@ -332,7 +332,7 @@ describe('keys in Redis', () => {
       await frontier.push([request('a')], 'links');
       await admin.del(...(await admin.keys(`${world.spider}:*`)));
       await expect(frontier.lease(1, 0)).rejects.toMatchObject({ code: 'frontier_gone' });
-      expect(await frontier.heartbeat(joined.incarnation, { pages: 0, pagesPerSecond: 0 })).toBe('gone');
+      expect(await frontier.heartbeat(joined.incarnation, 0)).toBe('gone');
     } finally {
       await crawl.end();
     }

@@ -104,7 +104,7 @@ const life: Step[] = [
     await node.endIdle();
     return asks;
   },
-  ({ node, incarnation }) => node.heartbeat(incarnation, { pages: 1, pagesPerSecond: 1 }),
+  ({ node, incarnation }) => node.heartbeat(incarnation, 1),
   async ({ node, name }) => [await node.reconcile([], 60_000), await node.recover(), name],
   async ({ node, name }) => [
     await node.failed.retry(links(name, 12)),

@@ -205,9 +205,7 @@ it('the verbs of nodes, guests, feeds and the failed list', { timeout: 300_000 }
       }),
       frontier.throttle(`t${n}.example`, { forMs: 1, source: 'retry-after' }),
       frontier.control('running'),
-      frontier
-        .heartbeat(incarnation, { pages: 1, pagesPerSecond: 1 })
-        .then((answer) => expect(answer).toBe('alive')),
+      frontier.heartbeat(incarnation, 1).then((answer) => expect(answer).toBe('alive')),
       frontier.reconcile(held, 600_000).then(({ returned }) => expect(returned).toBe(0)),
       frontier.recover().then((moved) => expect(moved).toBe(0)),
       frontier.forget(gone[move * NODES + n]!.fingerprint).then((was) => expect(was).toBe(true)),

@@ -2,7 +2,6 @@
 import {
   type CrashedRequest,
   type HeartbeatAnswer,
-  type HeartbeatReport,
   MAX_CRASHES,
   MAX_CRASHES_AMONG_KILLS,
 } from '../../frontier.js';
@@ -28,12 +27,12 @@ const KILLS_WITHIN = 10;
 const KILLS_WITHIN_MS = 60_000;
 
 /** A sign of life. */
-export function heartbeat(tx: Transaction, number: number, report: HeartbeatReport): HeartbeatAnswer {
+export function heartbeat(tx: Transaction, number: number, pagesPerSecond: number): HeartbeatAnswer {
   if (!tx.hasCrawl) return 'gone';
   const node = tx.nodes.find(number);
   if (node === null || node.is_dead === 1) return 'dead';
   node.beat_at = tx.nowMs;
-  node.pages_per_second = report.pagesPerSecond;
+  node.pages_per_second = pagesPerSecond;
   return 'alive';
 }
 
