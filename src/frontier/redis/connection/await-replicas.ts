@@ -2,7 +2,7 @@
  * REDIS_WAIT_REPLICAS: a write counts when so many replicas have it. `WAIT` travels with the call, so it costs the time
  * that replication takes and no further round trip. A failover to one of these replicas then loses none of these writes.
  */
-import type { Client, FunctionPipeline } from './client.js';
+import { type Client, callFunction } from './client.js';
 import type { Reply } from './reply.js';
 
 /** Verbs that accept requests or commit pages; what other verbs write is made again when it is lost. */
@@ -16,12 +16,8 @@ const awaited: ReadonlySet<string> = new Set([
     'leave',
     'feed_checkpoint',
     'retry_failed',
-    'restore_end',
-    'receive_transfer',
-    'feed_move_in',
-    'merge_cookies',
-    'grant_pages',
   ],
+  ...['restore_end', 'receive_transfer', 'feed_move_in', 'merge_cookies', 'grant_pages'],
 ]);
 
 /** Less than the time limit of a command, so that the replicas' lag is known for what it is. */
@@ -47,7 +43,7 @@ export class AwaitedReplicas {
    */
   async call(client: Client, name: string, keys: readonly string[], packed: Buffer): Promise<Reply> {
     const pipeline = client.pipeline();
-    (pipeline as unknown as FunctionPipeline).fcallBuffer(name, keys.length, ...keys, packed);
+    callFunction(pipeline, name, keys, packed);
     pipeline.wait(this.#replicas, WAIT_MS);
     const [called, waited] = (await pipeline.exec()) ?? [];
     const error = called?.[0] ?? waited?.[0];

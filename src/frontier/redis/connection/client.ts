@@ -1,5 +1,6 @@
 /** The client of ioredis that all commands are sent by. */
 import type { ChainableCommander, Cluster, Redis } from 'ioredis';
+import type { Reply } from './reply.js';
 
 export type Client = Redis | Cluster;
 
@@ -11,13 +12,15 @@ export function serversOf(client: Client): Redis[] {
   return 'nodes' in client ? client.nodes('master') : [client];
 }
 
-/** A command of ioredis that the types of its pipelines lack. */
-export interface FunctionPipeline {
-  fcallBuffer(
-    name: string,
-    keyCount: number,
-    ...keysAndArguments: readonly (string | Buffer)[]
-  ): ChainableCommander;
+/** Call a function, or add the call to a pipeline. The types of ioredis lack this command. */
+export function callFunction(
+  target: Client | ChainableCommander,
+  name: string,
+  keys: readonly string[],
+  packed: Buffer,
+): Promise<Reply> {
+  const functions = target as unknown as { fcallBuffer(...args: unknown[]): Promise<Reply> };
+  return functions.fcallBuffer(name, keys.length, ...keys, packed);
 }
 
 /**

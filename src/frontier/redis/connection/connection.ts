@@ -8,7 +8,7 @@ import type { ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import { messageOf } from '../../../errors.js';
 import type { RedisAddress } from '../../open-options.js';
 import { AwaitedReplicas } from './await-replicas.js';
-import type { Client, Ioredis } from './client.js';
+import { type Client, callFunction, type Ioredis } from './client.js';
 import {
   isFull,
   isMissingFunction,
@@ -24,15 +24,6 @@ import { withoutNeedlessPassword } from './needless-password.js';
 import type { Reply } from './reply.js';
 import { SentinelWatch } from './sentinel-watch.js';
 
-/** A method of ioredis that its types lack. */
-interface Functions {
-  fcallBuffer(
-    name: string,
-    keyCount: number,
-    ...keysAndArguments: readonly (string | Buffer)[]
-  ): Promise<Reply>;
-}
-
 const COMMAND_TIMEOUT_MS = 3_000;
 /** A connection that owes an answer and gives none for so long is given up. Without this a dead one is kept for ever. */
 const SOCKET_TIMEOUT_MS = 4_000;
@@ -47,39 +38,34 @@ interface ConnectionState {
   lastError: unknown;
 }
 
-export class RedisConnection {
+/** What a connection is made of. */
+interface Opened {
   readonly client: Client;
+  readonly state: ConnectionState;
   /** The server takes commands without the password of the settings. */
   readonly isPasswordNeedless: boolean;
+  /** While a client starts, its calls wait as long as its connection may. */
+  readonly connectTimeoutMs: number;
+  readonly replicas: AwaitedReplicas;
+  readonly watch: SentinelWatch | null;
   /** How messages name the server: by its address where a crawl has several. */
   readonly called: string;
-  readonly #functions: Functions;
-  readonly #replicas: AwaitedReplicas;
-  readonly #state: ConnectionState;
-  /** While a client starts, its calls wait as long as its connection may. */
-  readonly #connectTimeoutMs: number;
-  readonly #watch: SentinelWatch | null;
+}
+
+export class RedisConnection {
+  readonly client: Client;
+  readonly isPasswordNeedless: boolean;
+  readonly called: string;
+  readonly #opened: Opened;
   #patientUntil = 0;
   #closed = false;
 
-  private constructor(
-    client: Client,
-    state: ConnectionState,
-    isPasswordNeedless: boolean,
-    connectTimeoutMs: number,
-    waitReplicas: number,
-    watch: SentinelWatch | null,
-    called: string,
-  ) {
-    this.client = client;
-    this.called = called;
-    this.#replicas = new AwaitedReplicas(waitReplicas);
-    this.#watch = watch;
-    this.#connectTimeoutMs = connectTimeoutMs;
+  private constructor(opened: Opened) {
+    this.client = opened.client;
+    this.isPasswordNeedless = opened.isPasswordNeedless;
+    this.called = opened.called;
+    this.#opened = opened;
     this.bePatient();
-    this.isPasswordNeedless = isPasswordNeedless;
-    this.#state = state;
-    this.#functions = client as unknown as Functions;
   }
 
   /**
@@ -114,15 +100,9 @@ export class RedisConnection {
         state.connected = true;
         const watch =
           address.kind === 'sentinel' ? new SentinelWatch(ioredis, client as Redis, address.options) : null;
-        return new RedisConnection(
-          client,
-          state,
-          plain !== null,
-          connectTimeoutMs,
-          waitReplicas,
-          watch,
-          called,
-        );
+        const replicas = new AwaitedReplicas(waitReplicas);
+        const found = { client, state, isPasswordNeedless: plain !== null, watch };
+        return new RedisConnection({ ...found, connectTimeoutMs, replicas, called });
       } catch (error) {
         client?.disconnect();
         const cause = state.lastError ?? error;
@@ -166,19 +146,19 @@ export class RedisConnection {
 
   /** From now on, calls wait as long as the first connection may: for a node that joins. */
   bePatient(): void {
-    this.#patientUntil = Date.now() + this.#connectTimeoutMs;
+    this.#patientUntil = Date.now() + this.#opened.connectTimeoutMs;
   }
 
   close(): void {
     this.#closed = true;
-    this.#watch?.close();
+    this.#opened.watch?.close();
     this.client.disconnect();
   }
 
   /** Of a command that a broken connection took with it, ioredis says no more than that it was not sent again. */
   #whyLost(error: unknown): string {
     if (!(error instanceof Error) || error.name !== 'MaxRetriesPerRequestError') return messageOf(error);
-    const { lastError } = this.#state;
+    const { lastError } = this.#opened.state;
     return lastError === undefined ? 'the connection was lost' : networkMessageOf(lastError);
   }
 
@@ -191,13 +171,14 @@ export class RedisConnection {
       if (!isMissingFunction(error)) throw error;
     }
     const reply = await loadAndCall(this.client, name, keys, packed);
-    return this.#replicas.isFor(verb) ? this.#callOnce(verb, name, keys, packed) : reply;
+    return this.#opened.replicas.isFor(verb) ? this.#callOnce(verb, name, keys, packed) : reply;
   }
 
   #callOnce(verb: string, name: string, keys: readonly string[], packed: Buffer): Promise<Reply> {
-    return this.#replicas.isFor(verb)
-      ? this.#replicas.call(this.client, name, keys, packed)
-      : this.#functions.fcallBuffer(name, keys.length, ...keys, packed);
+    const { replicas } = this.#opened;
+    return replicas.isFor(verb)
+      ? replicas.call(this.client, name, keys, packed)
+      : callFunction(this.client, name, keys, packed);
   }
 }
 

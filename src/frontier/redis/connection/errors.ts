@@ -157,7 +157,6 @@ function hintFor(refusal: string): string {
   return 'check REDIS_USERNAME and REDIS_PASSWORD (or those in REDIS_URL)';
 }
 
-/** The address without its secrets. */
 /** Host and port for messages, and the database if it is another than 0. */
 export function placeOf(address: RedisAddress): string {
   if (address.kind === 'cluster') return address.nodes.map(({ host, port }) => `${host}:${port}`).join(', ');

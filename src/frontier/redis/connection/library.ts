@@ -10,7 +10,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dataFormats } from '../../data-format.js';
-import { type Client, type FunctionPipeline, resultsOf } from './client.js';
+import { type Client, callFunction, resultsOf } from './client.js';
 import { isFull, LibraryNeedsMemory } from './errors.js';
 import type { Reply } from './reply.js';
 
@@ -49,7 +49,7 @@ export async function loadAndCall(
 ): Promise<Reply> {
   const transaction = client.multi();
   transaction.function('LOAD', library().text);
-  (transaction as unknown as FunctionPipeline).fcallBuffer(name, keys.length, ...keys, packed);
+  callFunction(transaction, name, keys, packed);
   const [loaded, called] = await resultsOf(transaction).catch((error: unknown) => {
     throw isFull(error) ? new LibraryNeedsMemory(error) : error;
   });

@@ -30,12 +30,7 @@ export function pairs<T>(flat: readonly T[]): [T, T][] {
  */
 export async function* scanKeys(client: Client, pattern: string): AsyncGenerator<string[]> {
   for (const server of serversOf(client)) {
-    let cursor = '0';
-    do {
-      const [next, keys] = await server.scan(cursor, 'MATCH', pattern, 'COUNT', KEYS_PER_STEP);
-      cursor = next;
-      yield keys;
-    } while (cursor !== '0');
+    yield* server.scanStream({ match: pattern, count: KEYS_PER_STEP });
   }
 }
 

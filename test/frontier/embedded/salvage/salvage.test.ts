@@ -1,7 +1,7 @@
 /** What a repair saves of a file whose pages are sound and whose rows are not. */
 import { renameSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { connect } from '../../../../src/disk/sqlite.js';
+import { type Connection, connect } from '../../../../src/disk/sqlite.js';
 import { openEmbedded } from '../../../../src/frontier/embedded/embedded-frontier.js';
 import { fileIn } from '../../../../src/frontier/embedded/file/wal.js';
 import { salvage } from '../../../../src/frontier/embedded/salvage/salvage.js';
@@ -47,6 +47,30 @@ it('a value of the wrong type costs its row alone, in a table or in an index', a
   await frontier.close();
 });
 
+it('entries of an index whose rows are gone are noticed, and a repair goes on without them', async () => {
+  const file = fileIn(folder.dir);
+  const damaged = writableSchema(file);
+  const index = damaged
+    .prepare("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE name = 'request_pending'")
+    .get() as Record<string, string | number>;
+  damaged.exec("DELETE FROM sqlite_schema WHERE name = 'request_pending'");
+  damaged.close();
+  const without = writableSchema(file);
+  without.exec("DELETE FROM request WHERE domain = 'd0.example'");
+  without.prepare('INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)').run(...Object.values(index));
+  without.close();
+
+  const before = await openEmbedded(openOptions(folder.dir, 'news'), folder.dir);
+  await expect(before.verify()).rejects.toThrow('the index request_pending holds 5 entries for 4 rows');
+  await before.close();
+  salvage(folder.dir, defaultShape, false);
+  const frontier = await openEmbedded(openOptions(folder.dir, 'news'), folder.dir);
+  expect(await frontier.repair(reading(...pages), { force: false })).toMatchObject({ pending: 4 });
+  expect(await frontier.verify()).toEqual([]);
+  expect(await frontier.snapshot()).toMatchObject({ accepted: 5, pending: 4, lost: 1 });
+  await frontier.close();
+});
+
 it('fingerprints outlive the row that says their class', async () => {
   damageRows('DELETE FROM dupefilter');
   expect(salvage(folder.dir, defaultShape, false).lost).toEqual(['news:dupefilter: of which class it is']);
@@ -59,6 +83,14 @@ it('fingerprints outlive the row that says their class', async () => {
   expect(await frontier.push(more, 'links')).toMatchObject({ accepted: 1, duplicates: 5 });
   await frontier.close();
 });
+
+/** Open a file so that its schema can be changed by hand. */
+function writableSchema(file: string): Connection {
+  const connection = connect(file) as Connection & { enableDefensive(isOn: boolean): void };
+  connection.enableDefensive(false);
+  connection.exec('PRAGMA writable_schema = ON');
+  return connection;
+}
 
 /** Copy all to a file whose table of requests is not STRICT: it holds what a damaged byte makes of a value. */
 function damageRows(change: string): void {
