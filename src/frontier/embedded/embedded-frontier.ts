@@ -4,17 +4,15 @@
  */
 import { FrontierGoneError, IncarnationDeadError } from '../../errors.js';
 import { loadedOnUse } from '../backup/loaded-on-use.js';
-import type { Frontier, JoinOptions, Shape } from '../frontier.js';
+import type { Frontier, Shape } from '../frontier.js';
 import type { OpenOptions } from '../open-options.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
 import { clear } from './clear/clear.js';
 import { sweepSome } from './clear/sweep.js';
 import { cookiesSince } from './cookies/read-cookies.js';
-import { CommitBatch } from './crawl/commit-batch.js';
+import { CommitBatch, type VerbOptions } from './crawl/commit-batch.js';
 import type { Transaction } from './crawl/transaction.js';
-import { defer } from './domains/defer.js';
-import { takeInstant } from './domains/take-instant.js';
-import { throttle } from './domains/throttle.js';
+import { defer, takeInstant, throttle } from './domains/timer-verbs.js';
 import { readValidators } from './dupefilters/validators.js';
 import { peekItems } from './feeds/items.js';
 import { checkpointFeed, countWaiting, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
@@ -23,7 +21,7 @@ import { closeRun, control, forget } from './nodes/control.js';
 import { claimIdle, endIdle } from './nodes/idle.js';
 import { join } from './nodes/join.js';
 import { leave } from './nodes/leave.js';
-import { incarnationNumber } from './nodes/node-row.js';
+import type { JoinedNode } from './nodes/node-row.js';
 import { reconcile } from './nodes/reconcile.js';
 import { heartbeat, recoverStep } from './nodes/recover.js';
 import { refuseOtherDupefilter, refuseOtherFormat } from './nodes/shared-settings.js';
@@ -57,15 +55,27 @@ export async function openEmbedded(options: OpenOptions, dir: string): Promise<F
 }
 
 function frontierOf(client: Client, batch: CommitBatch, database: Database, options: OpenOptions): Frontier {
+  const write =
+    <Args extends unknown[], T>(verb: (tx: Transaction, ...args: Args) => T, how?: VerbOptions) =>
+    (...args: Args): Promise<T> =>
+      batch.write((tx) => verb(tx, ...args), how);
+  const read =
+    <Args extends unknown[], T>(verb: (tx: Transaction, ...args: Args) => T) =>
+    (...args: Args): Promise<T> =>
+      batch.read((tx) => verb(tx, ...args));
+  const asNode =
+    <Args extends unknown[], T>(verb: (tx: Transaction, self: JoinedNode, ...args: Args) => T) =>
+    (...args: Args): Promise<T> =>
+      client.asNode((tx, self) => verb(tx, self, ...args));
+
   return {
     engine: 'embedded',
 
     join: (node, options) => client.join(node, options),
     leave: (reason, heardWithinMs) => client.leave(reason, heardWithinMs),
     // From a thread, which must never be in a call for long: the next beat comes soon.
-    heartbeat: (incarnation, pagesPerSecond) =>
-      batch.write((tx) => heartbeat(tx, incarnationNumber(incarnation), pagesPerSecond), { patienceMs: 0 }),
-    reconcile: (held, graceMs) => client.asNode((tx, { number }) => reconcile(tx, number, held, graceMs)),
+    heartbeat: write(heartbeat, { patienceMs: 0 }),
+    reconcile: asNode(reconcile),
     recover: async (onDead, onFailed) => {
       const recovered = new RecoveredNodes();
       for (;;) {
@@ -82,60 +92,43 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
         const { allSeen: _, ...answer } = accept(tx, requests, kind);
         return answer;
       }),
-    claimStart: () => client.asNode((tx, { number }) => claimStart(tx, number)),
-    claimIdle: (againAfterMs) => client.asNode((tx, { number }) => claimIdle(tx, number, againAfterMs)),
-    endIdle: () => client.asNode((tx, { number }) => endIdle(tx, number)),
-    lease: (max, holding, cookies) =>
-      client.asNode((tx, { number, options }) => {
-        const answer = lease(tx, number, max, holding, options.hasStart);
-        const news = cookies === undefined ? null : cookiesSince(tx, cookies);
-        return news === null ? answer : { ...answer, cookies: news };
-      }),
-    cookies: (since, readAnewAt) => batch.read((tx) => cookiesSince(tx, since, readAnewAt)),
-    validators: (fingerprints) => batch.read((tx) => readValidators(tx, fingerprints)),
-    settle: (held, outcome, effects) =>
-      client.asNode((tx, { number, options }) =>
-        settle(tx, number, held, outcome, effects, options.maxCookieJars),
-      ),
+    claimStart: asNode(claimStart),
+    claimIdle: asNode(claimIdle),
+    endIdle: asNode(endIdle),
+    lease: asNode(lease),
+    cookies: read(cookiesSince),
+    validators: read(readValidators),
+    settle: asNode(settle),
+    defer: asNode(defer),
 
-    defer: (held) => client.asNode((tx, { number }) => defer(tx, number, held)),
-
-    peekSeeds: (max) => batch.read((tx) => peekSeeds(tx, max)),
+    peekSeeds: read(peekSeeds),
     intake: async (seeds) => {
       if (seeds.length === 0) return { accepted: 0, duplicates: 0, bad: 0 };
       return client.enter((tx) => intake(tx, seeds, options.seedsFiltered ? 'seeds-filtered' : 'seeds'));
     },
-    badSeeds: (from, max) => batch.read((tx) => badSeeds(tx, from, max)),
+    badSeeds: read(badSeeds),
     appendSeeds: (values) =>
       batch.write((tx) => appendSeeds(tx, values, options.startUrlsType !== 'list'), creating),
 
-    throttle: (domain, change) => batch.write((tx) => throttle(tx, domain, change)),
-    takeInstant: (domain, withinMs) => batch.write((tx) => takeInstant(tx, domain, withinMs)),
-    robots: (origin, domain, isFetching) =>
-      client.asNode((tx, { number }) => robots(tx, number, origin, domain, isFetching)),
-    storeRobots: (claim, result, stats) =>
-      client.asNode((tx, { number }) => storeRobots(tx, number, claim, result, stats)),
-    addStats: (changes) =>
-      batch.write((tx) => {
-        if (tx.hasCrawl) tx.counters.change(changes);
-      }),
-    control: (state) => batch.write((tx) => control(tx, state)),
-    closeRun: (reason) => batch.write((tx) => closeRun(tx, reason)),
-    snapshot: () => batch.read(takeSnapshot),
-    failed: {
-      list: (cursor, max) => batch.read((tx) => listFailed(tx, cursor, max)),
-      retry: (requests) => batch.write((tx) => retryFailed(tx, requests)),
-      purge: (ids) => batch.write((tx) => purgeFailed(tx, ids)),
-    },
+    throttle: write(throttle),
+    takeInstant: write(takeInstant),
+    robots: asNode(robots),
+    storeRobots: asNode(storeRobots),
+    addStats: write((tx, changes) => {
+      if (tx.hasCrawl) tx.counters.change(changes);
+    }),
+    control: write(control),
+    closeRun: write(closeRun),
+    snapshot: read(takeSnapshot),
+    failed: { list: read(listFailed), retry: write(retryFailed), purge: write(purgeFailed) },
     feeds: {
-      open: (writer, how) => batch.write((tx) => openFeed(tx, writer, how), creating),
-      read: (feed, sequence, max) => batch.read((tx) => readFeed(tx, feed, sequence, max)),
-      waiting: (feed) => batch.read((tx) => countWaiting(tx, feed)),
-      checkpoint: (writer, checkpoint, after) =>
-        batch.write((tx) => checkpointFeed(tx, writer, checkpoint, after)),
-      take: (writer, max) => batch.write((tx) => takeItems(tx, writer, max)),
-      peek: (max) => batch.read((tx) => peekItems(tx, max)),
-      release: (writer, how) => batch.write((tx) => releaseFeed(tx, writer, how?.exported === true)),
+      open: write(openFeed, creating),
+      read: read(readFeed),
+      waiting: read(countWaiting),
+      checkpoint: write(checkpointFeed),
+      take: write(takeItems),
+      peek: read(peekItems),
+      release: write(releaseFeed),
     },
     backups: loadedOnUse(async () => {
       const { embeddedBackups } = await import('./backup/backups.js');
@@ -146,7 +139,7 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
       return batch.read((tx) => inspectRequest(tx, request));
     },
     forget: (fingerprint) => batch.write((tx) => forget(tx, fingerprint, client.shape.dupefilter)),
-    count: () => batch.read(countParts),
+    count: read(countParts),
     clear: async (parts, { force }) => {
       await batch.write((tx) => clear(tx, new Set(parts), force));
       await sweep(batch);
@@ -172,19 +165,11 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
   };
 }
 
-/** Who a client is once it has joined. */
-interface Self {
-  readonly number: number;
-  /** Tells the crawl joined from one of the same name after a reset. */
-  readonly crawl: string;
-  readonly options: JoinOptions;
-}
-
 /** A client of a crawl, which may join it as a node. */
 class Client {
   readonly #batch: CommitBatch;
   readonly #options: OpenOptions;
-  #self: Self | null = null;
+  #self: JoinedNode | null = null;
 
   constructor(batch: CommitBatch, options: OpenOptions) {
     this.#batch = batch;
@@ -232,7 +217,7 @@ class Client {
   }
 
   /** Run a verb of a node: it needs to have joined, and the crawl it joined. */
-  asNode<T>(verb: (tx: Transaction, self: Self) => T): Promise<T> {
+  asNode<T>(verb: (tx: Transaction, self: JoinedNode) => T): Promise<T> {
     const self = this.#self;
     if (self === null) {
       return Promise.reject(new IncarnationDeadError('this client has not joined the crawl'));

@@ -32,51 +32,28 @@ CREATE TABLE space (
 
 CREATE INDEX space_garbage ON space (id) WHERE name IS NULL;
 
--- What the nodes of a crawl share and seldom change.
+-- What the nodes of a crawl share and seldom change. Its JSON is that of the types in crawl/crawl-row.ts and frontier.ts.
 CREATE TABLE crawl (
-  space            INTEGER PRIMARY KEY,  -- of its requests key
-  format           INTEGER NOT NULL,     -- data format in which the crawl is kept (data-format.ts)
-  crawl_id         TEXT NOT NULL,        -- random: tells this crawl from one of the same name before a reset
-  epoch            INTEGER NOT NULL,     -- random at first; raised whenever fingerprints are forgotten
-  shape            TEXT,                 -- JSON of Shape; NULL until a first node joins
-  queue_class      TEXT NOT NULL,        -- PriorityQueue, FifoQueue or LifoQueue: what rank and arrival are made of
-  dupefilter       TEXT,                 -- JSON of Dupefilter; NULL when it was cleared alone
-  control          TEXT NOT NULL,        -- running, paused or stopping
-  repairing        TEXT,                 -- the control before a repair that is under way or broke off
-  delay_ms         REAL NOT NULL,        -- tunables: minimum time between two leases of a domain
-  randomize_delay  INTEGER NOT NULL,     -- flag
-  concurrency      INTEGER NOT NULL,     -- leases of a domain at the same time
-  node_timeout_ms  REAL NOT NULL,
-  failed_limit     INTEGER NOT NULL,     -- failed requests whose record is kept
-  queue_limit      INTEGER NOT NULL,     -- pending and delayed requests; 0: no limit
-  pages_per_domain INTEGER NOT NULL,     -- requests accepted of a domain; 0: no limit
-  slots            TEXT NOT NULL,        -- JSON: limits of single domains (DOWNLOAD_SLOTS); '': none
-  autothrottle     TEXT NOT NULL,        -- JSON of AutoThrottle; '': off
-  has_start        INTEGER NOT NULL,     -- flag: the spider has start requests
-  starts           TEXT NOT NULL,        -- JSON: for each set of arguments, start requests pushed so far, or "pushed"
-  start_owner      INTEGER,              -- node that runs start() of the spider; NULL: none did
-  has_idle         INTEGER NOT NULL,     -- flag: the nodes have hooks for an idle crawl
-  idle_owner       INTEGER,              -- node that asks them now; NULL: none does
-  idle_pages       INTEGER NOT NULL,     -- run_pages when it began
-  idle_asked       INTEGER,              -- run_pages when they gave nothing last; NULL: not in this run
-  idle_asked_at    INTEGER NOT NULL,     -- when that was
-  run_id           TEXT,                 -- NULL before the first run
-  run_args         TEXT NOT NULL,        -- arguments of the run, JSON; '': none
-  run_started_at   INTEGER NOT NULL,
-  max_pages        INTEGER NOT NULL,     -- the four budgets of the run; 0: no limit
-  max_items        INTEGER NOT NULL,
-  max_errors       INTEGER NOT NULL,
-  max_run_ms       REAL NOT NULL,
-  closing          TEXT,                 -- why the run leases nothing more; NULL: it does
-  closing_at       INTEGER NOT NULL,     -- when closing was set; 0: not in this run
-  closing_limit    REAL NOT NULL,        -- the budget that closed the run, else 0
-  closed           TEXT,                 -- why the run ended; NULL while it goes on
-  closed_at        INTEGER NOT NULL,     -- when the last node left the run; 0: not yet
-  began_at         INTEGER NOT NULL,     -- when the crawl began
-  seen_since       INTEGER NOT NULL,     -- since when its dupefilter records fingerprints
-  restoring        TEXT,                 -- id of the restore under way; '': one that cannot go on
-  restore_applied  INTEGER NOT NULL,     -- entries of the backup that are in the crawl already
-  restored_from    TEXT                  -- id of the restore that ended last
+  space           INTEGER PRIMARY KEY,   -- of its requests key
+  format          INTEGER NOT NULL,      -- data format in which the crawl is kept (data-format.ts)
+  crawl_id        TEXT NOT NULL,         -- random: tells this crawl from one of the same name before a reset
+  epoch           INTEGER NOT NULL,      -- random at first; raised whenever fingerprints are forgotten
+  shape           TEXT,                  -- JSON of Shape; NULL until a first node joins
+  queue_class     TEXT NOT NULL,         -- PriorityQueue, FifoQueue or LifoQueue: what rank and arrival are made of
+  dupefilter      TEXT,                  -- JSON of Dupefilter; NULL when it was cleared alone
+  control         TEXT NOT NULL DEFAULT 'running', -- running, paused or stopping
+  repairing       TEXT,                  -- the control before a repair that is under way or broke off
+  tunables        TEXT NOT NULL,         -- JSON of Tunables: delay, concurrency, limits, as the latest node has set them
+  has_start       INTEGER NOT NULL DEFAULT 0, -- flag: the spider has start requests
+  starts          TEXT NOT NULL DEFAULT '{}', -- JSON: for each set of arguments, start requests pushed so far, or "pushed"
+  start_owner     INTEGER,               -- node that runs start() of the spider; NULL: none did
+  has_idle        INTEGER NOT NULL DEFAULT 0, -- flag: the nodes have hooks for an idle crawl
+  run             TEXT,                  -- JSON of Run: its arguments, its budgets, why it closed; NULL before the first run
+  began_at        INTEGER NOT NULL,      -- when the crawl began
+  seen_since      INTEGER NOT NULL,      -- since when its dupefilter records fingerprints
+  restoring       TEXT,                  -- id of the restore under way; '': one that cannot go on
+  restore_applied INTEGER NOT NULL DEFAULT 0, -- entries of the backup that are in the crawl already
+  restored_from   TEXT                   -- id of the restore that ended last
 ) STRICT;
 
 -- The counters of a crawl; each transaction that changes any writes this row once.
@@ -95,7 +72,6 @@ CREATE TABLE tally (
   domains        INTEGER NOT NULL,       -- rows of the domain table
   last_arrival   INTEGER NOT NULL,       -- µs since 1970, raised with every arrival
   tokens         INTEGER NOT NULL,       -- leases given so far
-  alive          INTEGER NOT NULL,       -- nodes not declared dead
   volunteer      INTEGER NOT NULL,       -- number of the node that takes the next suspect; 0: none
   killed_at      INTEGER NOT NULL,       -- when a node last died that was not processing a suspect; 0: none
   killed_before  INTEGER NOT NULL,       -- the same of the one before it
@@ -157,7 +133,7 @@ CREATE INDEX request_leased ON request (node) WHERE state = 'leased';
 -- What a request is, apart from it, so that the rows above stay small.
 CREATE TABLE record (
   n    INTEGER PRIMARY KEY,              -- of the request
-  text TEXT NOT NULL                     -- JSON of RequestRecord; no row for a failed request beyond failed_limit
+  text TEXT NOT NULL                     -- JSON of RequestRecord; no row for a failed request beyond failedLimit
 ) STRICT;
 
 -- The failed list.
@@ -179,15 +155,15 @@ CREATE INDEX failure_of_space ON failure (space);
 CREATE TABLE domain (
   space         INTEGER NOT NULL,
   name          TEXT NOT NULL,
-  state         TEXT NOT NULL,           -- ready, waiting (for its delay timer), full (concurrency), idle (nothing pending)
-  until         INTEGER,                 -- waiting, idle: when its delay timer runs out; NULL: it does not run
+  state         TEXT NOT NULL,           -- full (concurrency), waiting (its delay timer runs), ready, idle (nothing pending)
+  until         INTEGER,                 -- waiting: when its delay timer runs out
   head_rank     INTEGER,                 -- order of its first pending request; NULL: nothing pending
   head_arrival    INTEGER,
   active        INTEGER NOT NULL,        -- leased requests
   next_at       INTEGER NOT NULL,        -- earliest next lease by its delay (the delay timer)
   blocked_until INTEGER NOT NULL,        -- earliest next lease by a throttle
   last_at       INTEGER NOT NULL,        -- last lease; 0: never
-  delay_setting REAL,                    -- NULL: delay_ms of the crawl applies
+  delay_setting REAL,                    -- NULL: that of the tunables applies
   delay_robots  REAL NOT NULL,
   delay_auto    REAL NOT NULL,           -- by AutoThrottle; 0: no answer yet
   pages         INTEGER NOT NULL,        -- leases given
@@ -195,11 +171,10 @@ CREATE TABLE domain (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX domain_ready ON domain (space, head_rank, head_arrival) WHERE state = 'ready';
-CREATE INDEX domain_timed ON domain (space, state, until) WHERE until IS NOT NULL;
+CREATE INDEX domain_waiting ON domain (space, until) WHERE state = 'waiting';
 
 -- What is known of the robots.txt of an origin (src/frontier/robots/robots-state.ts); no row: nothing.
 CREATE TABLE robots (
-  n          INTEGER PRIMARY KEY,
   space      INTEGER NOT NULL,           -- of the requests key
   origin     TEXT NOT NULL,              -- https://example.com
   state      TEXT NOT NULL,              -- claimed, rules, waiting (for another fetch), unreachable
@@ -300,7 +275,7 @@ CREATE TABLE validator (
   PRIMARY KEY (space, id)
 ) STRICT, WITHOUT ROWID;
 
--- How many requests of a domain were accepted since the crawl began or last finished, while pages_per_domain limits them.
+-- How many requests of a domain were accepted since the crawl began or last finished, while pagesPerDomain of the tunables limits them.
 CREATE TABLE domain_pages (
   space  INTEGER NOT NULL,               -- of the requests key
   domain TEXT NOT NULL,
@@ -349,18 +324,18 @@ CREATE TABLE counter (
 CREATE TABLE feed (
   space          INTEGER NOT NULL,       -- of the requests key with :~feeds behind it
   feed           TEXT NOT NULL,          -- id: hash of host and path, or pipeline- and a hash
-  host           TEXT NOT NULL,
-  path           TEXT NOT NULL,
-  pid            INTEGER NOT NULL,       -- of its last writer
+  host           TEXT NOT NULL DEFAULT '',
+  path           TEXT NOT NULL DEFAULT '',
+  pid            INTEGER NOT NULL DEFAULT 0, -- of its last writer
   format         TEXT,                   -- what the file is written in
   owner          TEXT,                   -- random, of its writer; NULL: nobody writes
-  seen_at        INTEGER NOT NULL,       -- last sign of life of its writer
-  stale_ms       REAL NOT NULL,          -- without one for so long the writer counts as dead
-  last           INTEGER NOT NULL,       -- sequence of the last committed item
-  written        INTEGER,                -- checkpoint: sequence of the last item that is safely in the file; NULL: none yet
-  written_bytes  INTEGER,                -- checkpoint: length of the file
+  seen_at        INTEGER NOT NULL DEFAULT 0, -- last sign of life of its writer
+  stale_ms       REAL NOT NULL DEFAULT 0, -- without one for so long the writer counts as dead
+  last           INTEGER NOT NULL DEFAULT 0, -- sequence of the last committed item
+  written        INTEGER NOT NULL DEFAULT 0, -- checkpoint: sequence of the last item that is safely in the file
+  written_bytes  INTEGER,                -- checkpoint: length of the file; NULL: there is no checkpoint yet
   written_header TEXT,                   -- checkpoint: CSV header, or what else the writer needs to go on
-  is_exporting   INTEGER NOT NULL,       -- flag: an export to it has begun and not ended
+  is_exporting   INTEGER NOT NULL DEFAULT 0, -- flag: an export to it has begun and not ended
   forgotten_at   INTEGER,                -- value of last when its crawl was forgotten; NULL: it was not
   overwrites_at  INTEGER,                -- value of written when a writer came that overwrites the file
   PRIMARY KEY (space, feed)

@@ -70,7 +70,7 @@ export function tunableNotice(name: keyof Tunables, before: unknown, after: unkn
 
 function shown(value: unknown): string {
   if (value === null || value === '' || value === undefined) return 'off';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'object' ? sortedJson(value) : String(value);
 }
 
 /** The result of SCHEDULER_FLUSH_ON_START; null when it was not set or there was nothing to clear. */

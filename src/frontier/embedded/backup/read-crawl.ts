@@ -4,7 +4,6 @@ import { readParts } from '../../backup/parts.js';
 import type { Part, Shape } from '../../frontier.js';
 import { cookiesSince } from '../cookies/read-cookies.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
-import { shapeOf } from '../crawl/crawl-row.js';
 import type { Space } from '../crawl/keyspaces.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { bufferOf } from '../dupefilters/dupefilter.js';
@@ -12,7 +11,6 @@ import { type FeedRow, readFeedRows } from '../feeds/feed-row.js';
 import { checkpointOf, readOutbox, waiting } from '../feeds/outbox.js';
 import { refuseOtherFormat } from '../nodes/shared-settings.js';
 import { listFailed } from '../queue/failures.js';
-import { startsOf } from '../seeds/starts.js';
 import { rowsInWindows, WINDOW } from './read-in-windows.js';
 import { readSeen } from './seen-values.js';
 
@@ -43,10 +41,9 @@ async function* readQueue(batch: CommitBatch): AsyncIterable<BackupEntry> {
 
 function describeCrawl(tx: Transaction): BackupEntry | null {
   if (!tx.hasCrawl) return null;
-  const { queue_class, began_at, seen_since } = tx.crawl;
+  const { queue_class, began_at, seen_since, shape } = tx.crawl;
   const { done, removed, lost } = tx.tally;
-  const shape = shapeOf(tx.crawl);
-  const { '': start = 0, ...starts } = startsOf(tx.crawl);
+  const { '': start = 0, ...starts } = tx.crawl.starts;
   return {
     ...{ kind: 'crawl', queueClass: queue_class, start, done, removed, lost },
     ...(Object.keys(starts).length > 0 && { starts }),

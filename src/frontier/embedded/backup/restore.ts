@@ -17,10 +17,9 @@ import type { Transaction } from '../crawl/transaction.js';
 import { newFeed, readFeedRow, writeFeedRow } from '../feeds/feed-row.js';
 import { addItems } from '../feeds/items.js';
 import { appendToOutbox, listFeeds } from '../feeds/outbox.js';
-import { liveNodes } from '../nodes/liveness.js';
 import { refuseOtherDupefilter, refuseOtherFormat } from '../nodes/shared-settings.js';
 import { addFailure } from '../queue/failures.js';
-import { bytesOf, insertDelayed, insertPending, liveRequest } from '../queue/requests.js';
+import { bytesOf, insertRequest, liveRequest } from '../queue/requests.js';
 import { countParts } from '../read/snapshot.js';
 import { addBadSeed, addSeed } from '../seeds/seeds.js';
 import { setStart, startOf } from '../seeds/starts.js';
@@ -33,7 +32,7 @@ export function beginRestore(
   shape: FirstShape & { readonly dupefilter: NonNullable<FirstShape['dupefilter']> },
 ): number | null {
   refuseOtherFormat(tx);
-  const live = liveNodes(tx).length;
+  const live = tx.nodes.live().length;
   if (live > 0 && !force) throw nodesAtWork(live, 'restore');
   const { restoring, restored_from, restore_applied } = tx.hasCrawl
     ? tx.crawl
@@ -103,7 +102,7 @@ function putCrawl({ crawl, tally }: Transaction, entry: EntryOf<'crawl'>): void 
     crawl.dupefilter !== null &&
     tally.pending + tally.suspects === 0
   ) {
-    crawl.shape = JSON.stringify({ ...entry.shape, dupefilter: JSON.parse(crawl.dupefilter) });
+    crawl.shape = { ...entry.shape, dupefilter: crawl.dupefilter };
     crawl.queue_class = entry.queueClass;
   }
   for (const [key, start] of Object.entries({ '': entry.start, ...entry.starts })) {
@@ -128,8 +127,8 @@ function putRequests(tx: Transaction, { values: requests }: EntryOf<'requests'>)
     const id = bytesOf(request.id);
     if (liveRequest(tx, id) !== undefined) continue;
     const added = { ...request, id, priority: priorityInBounds(request.priority), crashes, unfiltered };
-    if (dueAtMs === undefined) insertPending(tx, added, arrival);
-    else insertDelayed(tx, added, Math.round(delayInBounds(dueAtMs) * 1000));
+    const dueUs = dueAtMs === undefined ? null : Math.round(delayInBounds(dueAtMs) * 1000);
+    insertRequest(tx, added, arrival, dueUs);
     tally.accepted += 1;
     // Later arrivals sort after the restored ones, even if the backup's clock was ahead.
     tally.last_arrival = Math.max(tally.last_arrival, arrival);
@@ -175,7 +174,7 @@ function putFeed(
   writeFeedRow(tx, {
     ...newFeed(tx, feed),
     ...{ host, path, format: format ?? null, is_exporting: exporting ? 1 : 0 },
-    ...{ last: checkpoint?.sequence ?? 0, written: checkpoint?.sequence ?? null },
+    ...{ last: checkpoint?.sequence ?? 0, written: checkpoint?.sequence ?? 0 },
     ...{ written_bytes: checkpoint?.lengthBytes ?? null, written_header: checkpoint?.header ?? null },
   });
 }

@@ -2,18 +2,17 @@
 import type { Value } from '../../../disk/sqlite.js';
 import { RefusedError } from '../../../errors.js';
 import { type BackupEntry, type EntryOf, inEntries } from '../../backup/entry.js';
-import type { Dupefilter, RequestLife } from '../../frontier.js';
+import type { Dupefilter as Choice, RequestLife } from '../../frontier.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { BLOCK_BYTES } from '../dupefilters/bloom.js';
-import { bufferOf } from '../dupefilters/dupefilter.js';
-import type { OpenDupefilter } from '../dupefilters/seen-index.js';
+import { bufferOf, type Dupefilter } from '../dupefilters/dupefilter.js';
 import { bytesOf } from '../queue/requests.js';
 import { rowsInWindows } from './read-in-windows.js';
 
 /** All recorded fingerprints. */
 export async function* readSeen(batch: CommitBatch): AsyncIterable<BackupEntry> {
-  const recorded = await batch.read((tx) => tx.dupefilter.open()?.context ?? null);
+  const recorded = await batch.read((tx) => tx.dupefilter.open());
   if (recorded === null || recorded.count === 0) return;
   const { choice, count } = recorded;
   const isBits = choice.class === 'BloomDupeFilter';
@@ -37,7 +36,7 @@ interface SeenRow {
 }
 
 /** The rows of each class. The key of a hash is a text: a number of JavaScript would not hold its 64 bits. */
-const rowsOf: Readonly<Record<Dupefilter['class'], { readonly first: Value; readonly query: string }>> = {
+const rowsOf: Readonly<Record<Choice['class'], { readonly first: Value; readonly query: string }>> = {
   RFPDupeFilter: rowsById('lower(hex(id)) AS value FROM seen'),
   TimedRFPDupeFilter: rowsById('lower(hex(id)) AS value, nullif(until, 0) AS untilMs FROM seen_timed'),
   StateDupeFilter: rowsById(`lower(hex(id)) AS value,
@@ -59,7 +58,7 @@ function rowsById(columns: string) {
   return { first: Buffer.alloc(0), query };
 }
 
-function seenEntry({ class: name }: Dupefilter, rows: readonly SeenRow[]): BackupEntry {
+function seenEntry({ class: name }: Choice, rows: readonly SeenRow[]): BackupEntry {
   if (name === 'BloomDupeFilter') {
     const blocks = rows.map(({ value, bits }) => [value, bufferOf(bits!).toString('base64')] as const);
     return { kind: 'bits', values: blocks };
@@ -81,23 +80,23 @@ export function bringBackSeen(tx: Transaction, { values, untilMs, lives }: Entry
   for (const [n, value] of values.entries()) {
     if (!/^[0-9a-f]{16}([0-9a-f]{24})?$/i.test(value)) continue;
     const fingerprint = bytesOf(value.padEnd(40, '0'));
-    bringBackValue(open, fingerprint, untilMs?.[n], lives?.[n]);
+    bringBackValue(tx, open, fingerprint, untilMs?.[n], lives?.[n]);
   }
 }
 
 function bringBackValue(
-  { context, filter }: OpenDupefilter,
+  { sql, nowMs }: Transaction,
+  open: Dupefilter,
   fingerprint: Buffer,
   untilMs: number | null | undefined,
   life: RequestLife | undefined,
 ): void {
-  const { sql, space, choice, now } = context;
-  const nowMs = now();
+  const { space, choice } = open;
   if (choice.class === 'StateDupeFilter') {
     // Another class has recorded no more than that the fingerprint was seen.
     const done: RequestLife = { state: 'done', atMs: nowMs, status: null, attempts: 0 };
     const { state, atMs, status, attempts } = life ?? done;
-    context.count += sql.run`INSERT OR IGNORE INTO seen_state (space, id, state, at, status, attempts)
+    open.count += sql.run`INSERT OR IGNORE INTO seen_state (space, id, state, at, status, attempts)
       VALUES (${space}, ${fingerprint}, ${state}, ${atMs}, ${status}, ${attempts})`;
   } else if (choice.class === 'TimedRFPDupeFilter' && choice.expireMs > 0 && typeof untilMs === 'number') {
     if (untilMs <= nowMs) return;
@@ -106,10 +105,10 @@ function bringBackValue(
     if (isNew === 0) {
       sql.run`UPDATE seen_timed SET until = max(until, ${untilMs}) WHERE space = ${space} AND id = ${fingerprint} AND until > 0`;
     }
-    context.count += isNew;
+    open.count += isNew;
   } else {
-    const isSeen = filter.has(fingerprint);
-    if (!isSeen) filter.record(fingerprint, false);
+    const isSeen = open.has(fingerprint);
+    if (!isSeen) open.record(fingerprint, false);
   }
 }
 
@@ -117,12 +116,13 @@ function bringBackValue(
 export function bringBackCount(tx: Transaction, index: readonly number[]): void {
   const [count] = index;
   if (index.length !== 1 || count === undefined) throw otherBits();
-  tx.dupefilter.begin().context.count = count;
+  tx.dupefilter.begin().count = count;
 }
 
 /** Bits of a filter, block by block. */
 export function bringBackBits(tx: Transaction, { values }: EntryOf<'bits'>): void {
-  const { sql, space } = tx.dupefilter.begin().context;
+  const { sql } = tx;
+  const { space } = tx.dupefilter.begin();
   for (const [place, text] of values) {
     const [slice = 0, block = 0] = place.split('.').map(Number);
     const bits = Buffer.from(text, 'base64');

@@ -4,7 +4,6 @@ import type { Part, Shape } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { forgetFeeds, hasFeeds } from '../feeds/outbox.js';
-import { liveNodes } from '../nodes/liveness.js';
 
 /** Delete parts. @throws RefusedError while nodes live, unless forced. */
 export function clear(tx: Transaction, parts: ReadonlySet<Part>, force: boolean): void {
@@ -12,7 +11,7 @@ export function clear(tx: Transaction, parts: ReadonlySet<Part>, force: boolean)
     clearOtherFormat(tx, tx.format, parts);
     return;
   }
-  const live = liveNodes(tx).length;
+  const live = tx.nodes.live().length;
   if (live > 0 && !force) throw nodesAtWork(live, 'clear');
   if (parts.has('queue')) {
     clearQueue(tx, parts);

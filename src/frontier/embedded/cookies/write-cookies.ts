@@ -7,7 +7,7 @@ import {
   type StoredCookie,
 } from '../../../http/cookies/stored-cookie.js';
 import type { Transaction } from '../crawl/transaction.js';
-import { addToJar, dropJarsBeyond, dropSetsBeyond, forgetRemovals, nextVersion } from './cookie-limits.js';
+import { addToJar, dropJarsBeyond, dropSetsBeyond, forgetRemovals, nextVersion } from './jars.js';
 import { mergeCookie, unexpired } from './merge-cookie.js';
 
 /** Commit changes, in order. Beyond the limits the cookies changed least recently are dropped, and counted. */

@@ -17,7 +17,8 @@ import type { OpenCrawl } from './open-crawl.js';
 
 export class Counters {
   readonly #crawl: OpenCrawl;
-  readonly #added = new Map<string, number>();
+  /** Added to counters; whole numbers. */
+  readonly #added = new Map<string, bigint>();
   /** Stats of the user's own that have changed, with their prefix. */
   readonly #changed = new Map<string, StatValue>();
 
@@ -28,7 +29,8 @@ export class Counters {
   /** Add to counters by name. */
   add(counters: Readonly<Record<string, number>>): void {
     for (const [name, added] of countersInBounds(counters)) {
-      this.#added.set(name, (this.#added.get(name) ?? 0) + added);
+      const row = plainText(name);
+      this.#added.set(row, (this.#added.get(row) ?? 0n) + BigInt(added));
     }
   }
 
@@ -59,34 +61,26 @@ export class Counters {
   }
 
   finish(): void {
-    if (this.#added.size > 0) this.#writeCounters();
-    if (this.#changed.size > 0) this.#writeStats();
-  }
-
-  #writeCounters(): void {
     const { sql, spaces } = this.#crawl;
-    const space = spaces.stats.need();
+    const { id } = spaces.stats;
     for (const [name, added] of this.#added) {
-      const before = sql.run`
-        UPDATE counter SET value = CAST(value + ${added} AS INTEGER) WHERE space = ${space} AND name = ${plainText(name)}`;
-      if (before > 0) continue;
-      sql.run`INSERT INTO counter (space, name, value) VALUES (${space}, ${plainText(name)}, CAST(${added} AS INTEGER))`;
-      spaces.stats.entries += 1;
+      const isThere =
+        sql.run`UPDATE counter SET value = value + ${added} WHERE space = ${id} AND name = ${name}` > 0;
+      if (!isThere) this.#insert(name, added);
+    }
+    for (const [name, changed] of this.#changed) {
+      const value = typeof changed === 'string' ? plainText(changed) : changed;
+      const isThere = sql.run`UPDATE counter SET value = ${value} WHERE space = ${id} AND name = ${name}` > 0;
+      if (!isThere) this.#insert(name, value);
     }
     this.#added.clear();
+    this.#changed.clear();
   }
 
-  #writeStats(): void {
+  #insert(name: string, value: StatValue | bigint): void {
     const { sql, spaces } = this.#crawl;
-    const space = spaces.stats.need();
-    for (const [name, value] of this.#changed) {
-      const stored = typeof value === 'string' ? plainText(value) : value;
-      const before = sql.run`UPDATE counter SET value = ${stored} WHERE space = ${space} AND name = ${name}`;
-      if (before > 0) continue;
-      sql.run`INSERT INTO counter (space, name, value) VALUES (${space}, ${name}, ${stored})`;
-      spaces.stats.entries += 1;
-    }
-    this.#changed.clear();
+    sql.run`INSERT INTO counter (space, name, value) VALUES (${spaces.stats.need()}, ${name}, ${value})`;
+    spaces.stats.entries += 1;
   }
 
   #isFull(): boolean {

@@ -1,51 +1,29 @@
 /** The two rows of a crawl: what its nodes share, and its counters. Columns are explained in `schema.sql`. */
 import { randomBytes } from 'node:crypto';
 import { dataFormats } from '../../data-format.js';
-import type { AutoThrottle, Budgets, Control, Dupefilter, Shape, Tunables } from '../../frontier.js';
-import { dupefilterText } from '../../shared-settings/shape-differences.js';
-import { parseTunable, tunableText } from '../../shared-settings/tunable-text.js';
+import type { Budgets, Control, Dupefilter, Shape, Tunables } from '../../frontier.js';
+import type { RunArguments } from '../../shared-settings/run-arguments.js';
+import { writeRow } from '../file/rows.js';
+import type { Statements } from '../file/statements.js';
 
 export type Flag = 0 | 1;
 
 export interface CrawlRow {
   readonly space: number;
-  format: number;
+  readonly format: number;
   crawl_id: string;
   epoch: number;
-  shape: string | null;
+  shape: Shape | null;
   queue_class: Shape['queueClass'];
-  dupefilter: string | null;
+  dupefilter: Dupefilter | null;
   control: Control;
   repairing: Control | null;
-  delay_ms: number;
-  randomize_delay: Flag;
-  concurrency: number;
-  node_timeout_ms: number;
-  failed_limit: number;
-  queue_limit: number;
-  pages_per_domain: number;
-  slots: string;
-  autothrottle: string;
+  tunables: Tunables;
   has_start: Flag;
-  starts: string;
+  starts: Starts;
   start_owner: number | null;
   has_idle: Flag;
-  idle_owner: number | null;
-  idle_pages: number;
-  idle_asked: number | null;
-  idle_asked_at: number;
-  run_id: string | null;
-  run_args: string;
-  run_started_at: number;
-  max_pages: number;
-  max_items: number;
-  max_errors: number;
-  max_run_ms: number;
-  closing: string | null;
-  closing_at: number;
-  closing_limit: number;
-  closed: string | null;
-  closed_at: number;
+  run: Run | null;
   began_at: number;
   seen_since: number;
   restoring: string | null;
@@ -53,37 +31,62 @@ export interface CrawlRow {
   restored_from: string | null;
 }
 
-const counters = [
-  'pending',
-  'suspects',
-  'delayed',
-  'leased',
-  'failed',
-  'accepted',
-  'done',
-  'removed',
-  'lost',
-  'failed_records',
-  'domains',
-  'last_arrival',
-  'tokens',
-  'alive',
-  'volunteer',
-  'killed_at',
-  'killed_before',
-  'hungry',
-  'hungry_at',
-  'busy_at',
-  'run_pages',
-  'run_items',
-  'run_errors',
-  'run_failed',
-  'run_accepted',
-  'cookie_version',
-  'cookie_floor',
-] as const;
+/** Columns that hold JSON. Their values are replaced, never changed in place. */
+const jsonColumns = ['shape', 'dupefilter', 'tunables', 'starts', 'run'] as const;
 
-export type TallyRow = { readonly space: number } & { [counter in (typeof counters)[number]]: number };
+/** How many start requests were pushed, or all of them. */
+export type Start = number | 'pushed';
+
+/** By `startKey`; one that is not there has pushed none. */
+export type Starts = Readonly<Record<string, Start>>;
+
+/** A run of a crawl. Nodes are named by their numbers. */
+export interface Run {
+  readonly id: string;
+  /** `-a name=value`, by name. */
+  readonly args: RunArguments;
+  readonly startedAtMs: number;
+  readonly budgets: Budgets;
+  /** Why the run leases nothing more; null: it does. `limit`: the budget that closed it, else 0. */
+  readonly closing: { readonly reason: string; readonly atMs: number; readonly limit: number } | null;
+  /** Why the run ended, with its last node; null while it goes on. */
+  readonly closed: { readonly reason: string; readonly atMs: number } | null;
+  /** The node that asks the hooks for an idle crawl now, and `run_pages` when it began. */
+  readonly asking: { readonly node: number; readonly pages: number } | null;
+  /** When the hooks gave nothing last, and `run_pages` then. */
+  readonly asked: { readonly atMs: number; readonly pages: number } | null;
+}
+
+const noCounts = {
+  pending: 0,
+  suspects: 0,
+  delayed: 0,
+  leased: 0,
+  failed: 0,
+  accepted: 0,
+  done: 0,
+  removed: 0,
+  lost: 0,
+  failed_records: 0,
+  domains: 0,
+  last_arrival: 0,
+  tokens: 0,
+  volunteer: 0,
+  killed_at: 0,
+  killed_before: 0,
+  hungry: 0,
+  hungry_at: 0,
+  busy_at: 0,
+  run_pages: 0,
+  run_items: 0,
+  run_errors: 0,
+  run_failed: 0,
+  run_accepted: 0,
+  cookie_version: 0,
+  cookie_floor: 0,
+};
+
+export type TallyRow = { readonly space: number } & typeof noCounts;
 
 /** What of a shape is decided with the first request, before any node has joined. */
 export interface FirstShape {
@@ -91,130 +94,45 @@ export interface FirstShape {
   readonly dupefilter: Dupefilter | null;
 }
 
-/** A crawl that begins. The tunables, until a first node joins, are the settings' defaults. */
-export function newCrawl(space: number, { queueClass, dupefilter }: FirstShape, nowMs: number): CrawlRow {
-  return {
-    space,
-    format: dataFormats.embedded,
-    crawl_id: randomBytes(8).toString('hex'),
-    epoch: randomBytes(6).readUIntBE(0, 6),
-    shape: null,
-    queue_class: queueClass,
-    dupefilter: dupefilter === null ? null : dupefilterText(dupefilter),
-    control: 'running',
-    repairing: null,
-    delay_ms: 0,
-    randomize_delay: 1,
-    concurrency: 8,
-    node_timeout_ms: 30_000,
-    failed_limit: 100_000,
-    queue_limit: 0,
-    pages_per_domain: 0,
-    slots: '',
-    autothrottle: '',
-    has_start: 0,
-    starts: '{}',
-    start_owner: null,
-    has_idle: 0,
-    idle_owner: null,
-    idle_pages: 0,
-    idle_asked: null,
-    idle_asked_at: 0,
-    run_id: null,
-    run_args: '',
-    run_started_at: 0,
-    max_pages: 0,
-    max_items: 0,
-    max_errors: 0,
-    max_run_ms: 0,
-    closing: null,
-    closing_at: 0,
-    closing_limit: 0,
-    closed: null,
-    closed_at: 0,
-    began_at: nowMs,
-    seen_since: nowMs,
-    restoring: null,
-    restore_applied: 0,
-    restored_from: null,
-  };
+/** The tunables until a first node joins: the settings' defaults. */
+const firstTunables: Tunables = {
+  delayMs: 0,
+  randomizeDelay: true,
+  concurrencyPerDomain: 8,
+  nodeTimeoutMs: 30_000,
+  failedLimit: 100_000,
+  queueLimit: 0,
+  pagesPerDomain: 0,
+  slots: null,
+  autothrottle: null,
+};
+
+/** Write the row of a crawl that begins. */
+export function writeNewCrawl(
+  sql: Statements,
+  space: number,
+  { queueClass, dupefilter }: FirstShape,
+  nowMs: number,
+): void {
+  const crawl_id = randomBytes(8).toString('hex');
+  const epoch = randomBytes(6).readUIntBE(0, 6);
+  writeRow(sql, 'crawl', {
+    ...{ space, format: dataFormats.embedded, crawl_id, epoch, queue_class: queueClass, dupefilter },
+    ...{ tunables: firstTunables, began_at: nowMs, seen_since: nowMs },
+  });
+}
+
+/** The row of a crawl; undefined where there is none. */
+export function readCrawl(sql: Statements, space: number): CrawlRow | undefined {
+  const row = sql.get<Record<string, unknown>>`SELECT * FROM crawl WHERE space = ${space}`;
+  if (row === undefined) return undefined;
+  for (const column of jsonColumns) row[column] = JSON.parse((row[column] as string | null) ?? 'null');
+  return row as unknown as CrawlRow;
 }
 
 /** The counters of a crawl with nothing in it. */
 export function newTally(space: number, nowMs: number): TallyRow {
-  const zeros = Object.fromEntries(counters.map((counter) => [counter, 0])) as Omit<TallyRow, 'space'>;
-  return { ...zeros, space, busy_at: nowMs };
-}
-
-/** A new run that begins now. */
-export function beginRun(crawl: CrawlRow, tally: TallyRow, budgets: Budgets, nowMs: number): void {
-  Object.assign(crawl, {
-    run_id: randomBytes(8).toString('hex'),
-    run_started_at: nowMs,
-    closing: null,
-    closing_at: 0,
-    closing_limit: 0,
-    closed: null,
-    closed_at: 0,
-    idle_owner: null,
-    idle_asked: null,
-  });
-  setBudgets(crawl, budgets);
-  const counted = { run_pages: 0, run_items: 0, run_errors: 0, run_failed: 0, run_accepted: 0 };
-  Object.assign(tally, { ...counted, busy_at: nowMs });
-}
-
-export function budgetsOf(crawl: CrawlRow): Budgets {
-  return {
-    maxPages: crawl.max_pages,
-    maxItems: crawl.max_items,
-    maxErrors: crawl.max_errors,
-    maxRunMs: crawl.max_run_ms,
-  };
-}
-
-export function setBudgets(crawl: CrawlRow, { maxPages, maxItems, maxErrors, maxRunMs }: Budgets): void {
-  crawl.max_pages = maxPages;
-  crawl.max_items = maxItems;
-  crawl.max_errors = maxErrors;
-  crawl.max_run_ms = maxRunMs;
-}
-
-export function tunablesOf(crawl: CrawlRow): Tunables {
-  return {
-    delayMs: crawl.delay_ms,
-    randomizeDelay: crawl.randomize_delay === 1,
-    concurrencyPerDomain: crawl.concurrency,
-    nodeTimeoutMs: crawl.node_timeout_ms,
-    failedLimit: crawl.failed_limit,
-    queueLimit: crawl.queue_limit,
-    pagesPerDomain: crawl.pages_per_domain,
-    slots: parseTunable<NonNullable<Tunables['slots']>>(crawl.slots),
-    autothrottle: parseTunable<AutoThrottle>(crawl.autothrottle),
-  };
-}
-
-export function setTunables(crawl: CrawlRow, tunables: Tunables): void {
-  crawl.delay_ms = tunables.delayMs;
-  crawl.randomize_delay = tunables.randomizeDelay ? 1 : 0;
-  crawl.concurrency = tunables.concurrencyPerDomain;
-  crawl.node_timeout_ms = tunables.nodeTimeoutMs;
-  crawl.failed_limit = tunables.failedLimit;
-  crawl.queue_limit = tunables.queueLimit;
-  crawl.pages_per_domain = tunables.pagesPerDomain;
-  crawl.slots = tunableText(tunables.slots);
-  crawl.autothrottle = tunableText(tunables.autothrottle);
-}
-
-/** What the nodes share; null until a first one has joined. */
-export function shapeOf({ shape }: CrawlRow): Shape | null {
-  return shape === null ? null : (JSON.parse(shape) as Shape);
-}
-
-/** The dupefilter agreed on: emptied under live nodes, a crawl goes on with the class that they have. */
-export function agreedDupefilter(crawl: CrawlRow): Dupefilter | null {
-  if (crawl.dupefilter !== null) return JSON.parse(crawl.dupefilter) as Dupefilter;
-  return shapeOf(crawl)?.dupefilter ?? null;
+  return { space, ...noCounts, busy_at: nowMs };
 }
 
 /** What is left to do, leased or not. */

@@ -2,17 +2,16 @@
 import { FrontierGoneError } from '../../../errors.js';
 import { dataFormats } from '../../data-format.js';
 import type { FrontierKeys } from '../../open-options.js';
-import { dupefilterText } from '../../shared-settings/shape-differences.js';
-import { differ, writeRow } from '../file/rows.js';
+import { StoredRow } from '../file/rows.js';
 import type { Statements } from '../file/statements.js';
 import {
   type CrawlRow,
   type FirstShape,
-  newCrawl,
   newTally,
   openWork,
-  shapeOf,
+  readCrawl,
   type TallyRow,
+  writeNewCrawl,
 } from './crawl-row.js';
 import { Spaces } from './keyspaces.js';
 
@@ -20,25 +19,21 @@ export class OpenCrawl {
   readonly sql: Statements;
   nowMs = 0;
   readonly spaces: Spaces;
-  #crawl: CrawlRow | null;
-  #tally: TallyRow | null;
-  /** As they stand in the file. */
-  #written: { crawl: CrawlRow | null; tally: TallyRow | null };
+  #crawl: StoredRow<CrawlRow> | null;
+  #tally: StoredRow<TallyRow> | null;
 
   constructor(sql: Statements, keys: FrontierKeys) {
     this.sql = sql;
     this.spaces = new Spaces(sql, keys);
-    const { id } = this.spaces.crawl;
-    this.#crawl = sql.get<CrawlRow>`SELECT * FROM crawl WHERE space = ${id}` ?? null;
-    this.#tally = sql.get<TallyRow>`SELECT * FROM tally WHERE space = ${id}` ?? null;
-    this.#written = { crawl: copyOf(this.#crawl), tally: copyOf(this.#tally) };
+    this.#crawl = storedRow(readCrawl(sql, this.space));
+    this.#tally = storedRow(sql.get<TallyRow>`SELECT * FROM tally WHERE space = ${this.space}`);
     this.begin();
   }
 
   /** Begin a transaction; what was read before still holds. */
   begin(): void {
     this.nowMs = Date.now();
-    if (this.#tally !== null && openWork(this.#tally) > 0) this.#tally.busy_at = this.nowMs;
+    this.#noteWork();
   }
 
   /** Whether there is a crawl; one of another data format is none that could be read. */
@@ -49,13 +44,13 @@ export class OpenCrawl {
   /** What the nodes share, to be changed in place. @throws FrontierGoneError when there is no crawl. */
   get crawl(): CrawlRow {
     if (this.#crawl === null) throw gone();
-    return this.#crawl;
+    return this.#crawl.row;
   }
 
   /** The crawl's counters, to be changed in place. @throws FrontierGoneError when there is no crawl. */
   get tally(): TallyRow {
     if (this.#tally === null) throw gone();
-    return this.#tally;
+    return this.#tally.row;
   }
 
   /** The id of the crawl's space, which its rows bear; 0 when nothing is kept. */
@@ -65,12 +60,12 @@ export class OpenCrawl {
 
   /** The data format the crawl is kept in; null where there is none. */
   get format(): number | null {
-    return this.#crawl?.format ?? null;
+    return this.#crawl?.row.format ?? null;
   }
 
   /** Begin the counters at 0 where their row is gone. */
   replaceLostTally(): void {
-    if (this.#crawl !== null) this.#tally ??= newTally(this.space, this.nowMs);
+    if (this.#crawl !== null) this.#tally ??= new StoredRow(newTally(this.space, this.nowMs), true);
   }
 
   /** Make the crawl if there is none yet; one that has no request yet takes the shape of whoever comes. */
@@ -78,19 +73,19 @@ export class OpenCrawl {
     if (this.#crawl === null) {
       const space = this.spaces.crawl.need();
       this.spaces.list();
-      this.#crawl = newCrawl(space, shape, this.nowMs);
-      this.#tally = newTally(space, this.nowMs);
+      writeNewCrawl(this.sql, space, shape, this.nowMs);
+      this.#crawl = storedRow(readCrawl(this.sql, space));
+      this.#tally = new StoredRow(newTally(space, this.nowMs), true);
       return;
     }
-    const crawl = this.#crawl;
-    const dupefilter = shape.dupefilter === null ? null : dupefilterText(shape.dupefilter);
+    const { crawl } = this;
+    const { dupefilter } = shape;
     if (this.tally.accepted === 0 && crawl.shape === null && crawl.format === dataFormats.embedded) {
       crawl.queue_class = shape.queueClass;
       crawl.dupefilter = dupefilter;
     } else if (crawl.dupefilter === null && dupefilter !== null) {
       crawl.dupefilter = dupefilter;
-      const agreed = shapeOf(crawl);
-      if (agreed !== null) crawl.shape = JSON.stringify({ ...agreed, dupefilter: shape.dupefilter });
+      if (crawl.shape !== null) crawl.shape = { ...crawl.shape, dupefilter };
     }
   }
 
@@ -101,7 +96,6 @@ export class OpenCrawl {
     this.spaces.crawl.clear();
     this.#crawl = null;
     this.#tally = null;
-    this.#written = { crawl: null, tally: null };
   }
 
   /** A strictly increasing number in µs: a request's place among its equals. */
@@ -112,19 +106,19 @@ export class OpenCrawl {
 
   /** Write back what was changed. */
   finish(): void {
-    const { crawl, tally } = this.#written;
-    if (this.#tally !== null && openWork(this.#tally) > 0) this.#tally.busy_at = this.nowMs;
-    if (this.#crawl !== null && (crawl === null || differ(this.#crawl, crawl)))
-      writeRow(this.sql, 'crawl', this.#crawl);
-    if (this.#tally !== null && (tally === null || differ(this.#tally, tally)))
-      writeRow(this.sql, 'tally', this.#tally);
+    this.#noteWork();
+    this.#crawl?.write(this.sql, 'crawl', ['space']);
+    this.#tally?.write(this.sql, 'tally', ['space']);
     this.spaces.finish();
-    this.#written = { crawl: copyOf(this.#crawl), tally: copyOf(this.#tally) };
+  }
+
+  #noteWork(): void {
+    if (this.#tally !== null && openWork(this.tally) > 0) this.tally.busy_at = this.nowMs;
   }
 }
 
-function copyOf<Row>(row: Row | null): Row | null {
-  return row === null ? null : { ...row };
+function storedRow<Row extends object>(row: Row | undefined): StoredRow<Row> | null {
+  return row === undefined ? null : new StoredRow(row);
 }
 
 function gone(): FrontierGoneError {

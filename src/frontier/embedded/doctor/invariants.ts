@@ -44,9 +44,6 @@ export const invariants: readonly string[] = [
      SELECT id, leased, (SELECT count(*) FROM request WHERE request.node = number AND state = 'leased') AS n
      FROM node WHERE space = ?1)
    WHERE leased <> n`,
-  `SELECT 'I3: ' || n || ' nodes are registered, the counter says ' || alive FROM tally, (
-     SELECT count(*) AS n FROM node WHERE space = ?1 AND is_dead = 0)
-   WHERE space = ?1 AND n <> alive`,
 
   `SELECT DISTINCT 'I7: ' || domain || ' has requests but no record' FROM request
    WHERE space = ?1 AND state IN ('pending', 'leased')

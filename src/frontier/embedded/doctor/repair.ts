@@ -4,15 +4,13 @@
  */
 import type { Frontier, Repaired } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
-import { rebuildJars } from '../cookies/rebuild-jars.js';
+import { rebuildJars } from '../cookies/jars.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { FirstShape } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
-import { liveNodes } from '../nodes/liveness.js';
 import { addFailure } from '../queue/failures.js';
-import { noteLost } from '../queue/losses.js';
 import { orderOf } from '../queue/order.js';
-import { hexOf, type RequestState } from '../queue/requests.js';
+import { hexOf, noteLost, type RequestState } from '../queue/requests.js';
 
 /** Requests of one step: a transaction of some ms. */
 const STEP = 500;
@@ -39,7 +37,7 @@ export async function repair(
 function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): void {
   tx.replaceLostTally();
   tx.create(shape);
-  const live = force ? 0 : liveNodes(tx).length;
+  const live = force ? 0 : tx.nodes.live().length;
   if (live > 0) throw nodesAtWork(live, 'repair');
   const { sql, space, crawl, tally } = tx;
   crawl.repairing ??= crawl.control;
@@ -57,7 +55,7 @@ function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): void {
   const domains = sql.count('domain', space);
   Object.assign(tally, {
     ...{ pending: 0, suspects: 0, delayed: 0, leased: 0, failed: 0, failed_records: 0, domains },
-    ...{ alive: 0, volunteer: 0, hungry: 0 },
+    ...{ volunteer: 0, hungry: 0 },
   });
 }
 
@@ -147,10 +145,10 @@ function endRepair(tx: Transaction): Repaired {
   const isLost = tx.dupefilter.open() === null && spaces.dupefilter.id !== 0;
   const open = isLost ? tx.dupefilter.begin() : tx.dupefilter.open();
   if (open !== null) {
-    const count = open.filter.recount();
+    const count = open.recount();
     // Nodes must forget the links they know.
-    if (count !== open.context.count) crawl.epoch += 1;
-    open.context.count = count;
+    if (count !== open.count) crawl.epoch += 1;
+    open.count = count;
   }
   for (const list of spaces.lists) list.entries = sql.count(list.table, list.id);
   const idle = `SELECT name FROM domain WHERE space = ? AND state = 'idle' AND until IS NULL`;

@@ -1,12 +1,9 @@
 /** AutoThrottle: the delay of a domain follows its latency, for all nodes together, by the formula of Scrapy. */
-import type { AutoThrottle } from '../../frontier.js';
-import { parseTunable } from '../../shared-settings/tunable-text.js';
 import type { Transaction } from '../crawl/transaction.js';
-import { autoDelayOf, delayOf, settingsDelayOf } from './delay-timer.js';
+import { autoDelayOf, countFromLastLease, settingsDelayOf } from './delay-timer.js';
 
 /**
- * Adjust the delay of a domain to an answer. An answer other than 200 does not lower it, as error pages are often fast. A
- * longer delay counts from the last lease on.
+ * Adjust the delay of a domain to an answer. An answer other than 200 does not lower it, as error pages are often fast.
  */
 export function adjustDelay(
   tx: Transaction,
@@ -15,7 +12,7 @@ export function adjustDelay(
   status: number | undefined,
 ): void {
   const { crawl, domains, nowMs } = tx;
-  const auto = parseTunable<AutoThrottle>(crawl.autothrottle);
+  const auto = crawl.tunables.autothrottle;
   if (auto === null) return;
   const domain = domains.change(name);
   const least = settingsDelayOf(domain, crawl);
@@ -24,8 +21,5 @@ export function adjustDelay(
   const after = Math.max(Math.min(Math.max(target, (before + target) / 2), auto.maxDelayMs), least);
   if (status !== 200 && after <= before) return;
   domain.delay_auto = after;
-  if (after > before && domain.last_at > 0) {
-    const last = Math.min(domain.last_at, nowMs);
-    domain.next_at = Math.max(domain.next_at, last + Math.ceil(delayOf(domain, crawl)));
-  }
+  if (after > before) countFromLastLease(domain, crawl, nowMs);
 }

@@ -1,7 +1,5 @@
 /** The delay between two requests to a domain: how long it is, and from when on it runs. */
-import type { AutoThrottle } from '../../frontier.js';
 import { limitsOf } from '../../shared-settings/domain-limits.js';
-import { parseTunable } from '../../shared-settings/tunable-text.js';
 import type { CrawlRow } from '../crawl/crawl-row.js';
 import type { DomainRow } from './domain-row.js';
 
@@ -14,15 +12,14 @@ export function delayOf(domain: DomainRow, crawl: CrawlRow): number {
 }
 
 /** The delay that the settings give a domain. `delay_setting` comes from `throttle`. */
-export function settingsDelayOf(domain: DomainRow, { delay_ms, slots }: CrawlRow): number {
-  return domain.delay_setting ?? limitsOf(slots, domain.name)?.delayMs ?? delay_ms;
+export function settingsDelayOf(domain: DomainRow, { tunables }: CrawlRow): number {
+  return domain.delay_setting ?? limitsOf(tunables, domain.name)?.delayMs ?? tunables.delayMs;
 }
 
 /** The delay that AutoThrottle asks for; 0 while it is off. */
-export function autoDelayOf({ delay_auto }: DomainRow, { autothrottle }: CrawlRow): number {
-  const auto = parseTunable<AutoThrottle>(autothrottle);
-  if (auto === null) return 0;
-  return delay_auto > 0 ? delay_auto : auto.startDelayMs;
+export function autoDelayOf({ delay_auto }: DomainRow, { tunables }: CrawlRow): number {
+  if (tunables.autothrottle === null) return 0;
+  return delay_auto > 0 ? delay_auto : tunables.autothrottle.startDelayMs;
 }
 
 /** From when on the domain may be leased from. */
@@ -30,11 +27,19 @@ export function dueAtOf(domain: DomainRow, nowMs: number): number {
   return Math.min(Math.max(domain.next_at, domain.blocked_until), nowMs + FURTHEST_MS);
 }
 
+/** A delay that is learnt after a lease counts from that lease on. */
+export function countFromLastLease(domain: DomainRow, crawl: CrawlRow, nowMs: number): void {
+  const delayMs = delayOf(domain, crawl);
+  if (delayMs === 0 || domain.last_at === 0) return;
+  domain.next_at = Math.max(domain.next_at, Math.ceil(Math.min(domain.last_at, nowMs) + delayMs));
+}
+
 /** Set `next_at` for a download that begins at `beginAtMs`. A randomized delay is never shorter than the delay itself. */
 export function startDelayTimer(domain: DomainRow, crawl: CrawlRow, beginAtMs: number): void {
+  const { tunables } = crawl;
   domain.last_at = beginAtMs;
   const delayMs = delayOf(domain, crawl);
   if (delayMs === 0) return;
-  const isRandomized = limitsOf(crawl.slots, domain.name)?.randomizeDelay ?? crawl.randomize_delay === 1;
+  const isRandomized = limitsOf(tunables, domain.name)?.randomizeDelay ?? tunables.randomizeDelay;
   domain.next_at = Math.ceil(beginAtMs + delayMs * (isRandomized ? 1 + Math.random() / 2 : 1));
 }

@@ -5,27 +5,22 @@ import { dueAtOf, FURTHEST_MS } from './delay-timer.js';
 import type { DomainRow } from './domain-row.js';
 
 /** How many leases a domain may have at the same time. */
-export function concurrencyOf({ name }: DomainRow, { slots, concurrency }: CrawlRow): number {
-  return limitsOf(slots, name)?.concurrency ?? concurrency;
-}
-
-/** After the system clock was set back, instants stored before may be too far ahead. */
-function limitInstants(domain: DomainRow, nowMs: number): void {
-  domain.next_at = Math.min(domain.next_at, nowMs + FURTHEST_MS);
-  domain.blocked_until = Math.min(domain.blocked_until, nowMs + FURTHEST_MS);
+export function concurrencyOf({ name }: DomainRow, { tunables }: CrawlRow): number {
+  return limitsOf(tunables, name)?.concurrency ?? tunables.concurrencyPerDomain;
 }
 
 /** Update `state` and `until`. @returns whether the row can be deleted. */
 export function updateState(domain: DomainRow, crawl: CrawlRow, nowMs: number): boolean {
-  limitInstants(domain, nowMs);
+  // After the system clock was set back, instants stored before may be too far ahead.
+  domain.next_at = Math.min(domain.next_at, nowMs + FURTHEST_MS);
+  domain.blocked_until = Math.min(domain.blocked_until, nowMs + FURTHEST_MS);
   const dueAtMs = dueAtOf(domain, nowMs);
   const isTimerRunning = dueAtMs > nowMs;
-  if (domain.head_rank === null) domain.state = 'idle';
-  else if (domain.active >= concurrencyOf(domain, crawl)) domain.state = 'full';
-  else domain.state = isTimerRunning ? 'waiting' : 'ready';
-  const isTimed = domain.state === 'waiting' || domain.state === 'idle';
-  domain.until = isTimed && isTimerRunning ? dueAtMs : null;
-  return domain.state === 'idle' && !isTimerRunning && isForgettable(domain);
+  if (domain.head_rank !== null && domain.active >= concurrencyOf(domain, crawl)) domain.state = 'full';
+  else if (isTimerRunning) domain.state = 'waiting';
+  else domain.state = domain.head_rank === null ? 'idle' : 'ready';
+  domain.until = domain.state === 'waiting' ? dueAtMs : null;
+  return domain.state === 'idle' && isForgettable(domain);
 }
 
 /** A domain with a delay of its own is kept, since its row is the only record of that delay. */

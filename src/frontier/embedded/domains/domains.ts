@@ -1,6 +1,6 @@
 /** The domains of a crawl: each is read once, changed in place, and written once a transaction. */
 import type { OpenCrawl } from '../crawl/open-crawl.js';
-import { updateRow, writeRow } from '../file/rows.js';
+import { StoredRow } from '../file/rows.js';
 import { plainText } from '../file/statements.js';
 import { headOf, isBefore, type Order } from '../queue/order.js';
 import { FURTHEST_MS } from './delay-timer.js';
@@ -10,17 +10,11 @@ import { updateState } from './domain-state.js';
 /** Domains that are kept in memory from one transaction to the next. */
 const MOST_CACHED = 10_000;
 
-interface Loaded {
-  readonly row: DomainRow;
-  /** The row in the file; null where there is none. */
-  written: DomainRow | null;
-}
-
 export class Domains {
   readonly #crawl: OpenCrawl;
-  readonly #loaded = new Map<string, Loaded>();
+  readonly #loaded = new Map<string, StoredRow<DomainRow>>();
   /** Those that were changed since they were written. */
-  readonly #changed = new Set<Loaded>();
+  readonly #changed = new Set<StoredRow<DomainRow>>();
 
   constructor(crawl: OpenCrawl) {
     this.#crawl = crawl;
@@ -33,14 +27,13 @@ export class Domains {
 
   /** A domain's row, to be changed; made where there is none. */
   change(name: string): DomainRow {
-    let loaded = this.#load(name);
-    if (loaded === null) {
-      loaded = { row: newDomain(this.#crawl.space, plainText(name)), written: null };
-      this.#loaded.set(loaded.row.name, loaded);
+    let domain = this.#load(name);
+    if (domain === null) {
+      domain = this.#keep(new StoredRow(newDomain(this.#crawl.space, plainText(name)), true));
       this.#crawl.tally.domains += 1;
     }
-    this.#changed.add(loaded);
-    return loaded.row;
+    this.#changed.add(domain);
+    return domain.row;
   }
 
   /** Update the head of a domain to which a pending request was added. */
@@ -69,30 +62,23 @@ export class Domains {
     this.finish();
     const { sql, space, nowMs } = this.#crawl;
     const due = sql.all<{ name: string }>`
-      SELECT name FROM domain
-      WHERE space = ${space} AND state = 'waiting' AND until IS NOT NULL AND until <= ${nowMs}
+      SELECT name FROM domain WHERE space = ${space} AND state = 'waiting' AND until <= ${nowMs}
       UNION ALL
-      SELECT name FROM domain
-      WHERE space = ${space} AND state = 'waiting' AND until IS NOT NULL AND until > ${nowMs + FURTHEST_MS}
-      UNION ALL
-      SELECT name FROM domain
-      WHERE space = ${space} AND state = 'idle' AND until IS NOT NULL AND until <= ${nowMs}
+      SELECT name FROM domain WHERE space = ${space} AND state = 'waiting' AND until > ${nowMs + FURTHEST_MS}
       LIMIT ${max}`;
     for (const { name } of due) this.change(name);
   }
 
-  /** When the first waiting domain may be leased from again; null when none waits. */
+  /** When the first delay timer of a waiting domain runs out; null when none waits. */
   nextDueAtMs(): number | null {
     this.finish();
-    const row = this.#crawl.sql.get<{ until: number }>`
-      SELECT until FROM domain WHERE space = ${this.#crawl.space} AND state = 'waiting' AND until IS NOT NULL
-      ORDER BY until LIMIT 1`;
-    return row?.until ?? null;
+    return this.#crawl.sql.get<{ until: number | null }>`
+      SELECT min(until) AS until FROM domain WHERE space = ${this.#crawl.space} AND state = 'waiting'`!.until;
   }
 
   /** Write every changed domain, with its state updated. */
   finish(): void {
-    for (const loaded of this.#changed) this.#write(loaded);
+    for (const domain of this.#changed) this.#write(domain);
     this.#changed.clear();
     if (this.#loaded.size > MOST_CACHED) this.#loaded.clear();
   }
@@ -103,32 +89,29 @@ export class Domains {
     this.#changed.clear();
   }
 
-  #write(loaded: Loaded): void {
+  #write(domain: StoredRow<DomainRow>): void {
     const { sql, crawl, tally, nowMs } = this.#crawl;
-    const { row, written } = loaded;
-    if (updateState(row, crawl, nowMs)) {
-      if (written !== null) sql.run`DELETE FROM domain WHERE space = ${row.space} AND name = ${row.name}`;
-      this.#loaded.delete(row.name);
-      tally.domains -= 1;
+    const { row } = domain;
+    if (!updateState(row, crawl, nowMs)) {
+      domain.write(sql, 'domain', ['space', 'name']);
       return;
     }
-    if (written === null) writeRow(sql, 'domain', row);
-    else updateRow(sql, 'domain', ['space', 'name'], row, written);
-    loaded.written = { ...row };
+    if (!domain.isNew) sql.run`DELETE FROM domain WHERE space = ${row.space} AND name = ${row.name}`;
+    this.#loaded.delete(row.name);
+    tally.domains -= 1;
   }
 
-  #load(given: string): Loaded | null {
+  #load(given: string): StoredRow<DomainRow> | null {
     const name = plainText(given);
     const loaded = this.#loaded.get(name);
     if (loaded !== undefined) return loaded;
     const { sql, space } = this.#crawl;
     const row = sql.get<DomainRow>`SELECT * FROM domain WHERE space = ${space} AND name = ${name}`;
-    return row === undefined ? null : this.#keep(row);
+    return row === undefined ? null : this.#keep(new StoredRow(row));
   }
 
-  #keep(row: DomainRow): Loaded {
-    const loaded = { row, written: { ...row } };
-    this.#loaded.set(row.name, loaded);
-    return loaded;
+  #keep(domain: StoredRow<DomainRow>): StoredRow<DomainRow> {
+    this.#loaded.set(domain.row.name, domain);
+    return domain;
   }
 }

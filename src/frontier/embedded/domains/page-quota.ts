@@ -15,8 +15,8 @@ export class PageQuota {
 
   /** Undefined where the crawl has no limit: then nothing is counted. */
   static of(tx: Transaction): PageQuota | undefined {
-    const { pages_per_domain } = tx.crawl;
-    return pages_per_domain > 0 ? new PageQuota(tx, pages_per_domain) : undefined;
+    const { pagesPerDomain } = tx.crawl.tunables;
+    return pagesPerDomain > 0 ? new PageQuota(tx, pagesPerDomain) : undefined;
   }
 
   isUsedUp(domain: string): boolean {

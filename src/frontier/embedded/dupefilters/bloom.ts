@@ -7,7 +7,7 @@
 import { bloomSizing, bloomSlice } from '../../bloom-sizing.js';
 import type { Dupefilter as Choice } from '../../frontier.js';
 import { cannotForget } from '../../refusals.js';
-import { bufferOf, type Dupefilter, type DupefilterContext } from './dupefilter.js';
+import { bufferOf, Dupefilter } from './dupefilter.js';
 
 /** With the rest of its row it fits a page of 4 KB: a larger one would take two. */
 export const BLOCK_BYTES = 4_000;
@@ -22,19 +22,13 @@ interface Slice {
   readonly hashes: number;
 }
 
-export class BloomDupefilter implements Dupefilter {
-  readonly #context: DupefilterContext;
-  readonly #choice: Extract<Choice, { class: 'BloomDupeFilter' }>;
+type BloomChoice = Extract<Choice, { class: 'BloomDupeFilter' }>;
 
-  constructor(context: DupefilterContext, choice: Extract<Choice, { class: 'BloomDupeFilter' }>) {
-    this.#context = context;
-    this.#choice = choice;
-  }
-
+export class BloomDupefilter extends Dupefilter<BloomChoice> {
   has(bytes: Uint8Array): boolean {
     const fingerprint = bufferOf(bytes);
-    for (let index = Math.ceil(this.#context.count / this.#choice.capacity); index > 0; index -= 1) {
-      const slice = sliceOf(this.#choice, index);
+    for (let index = Math.ceil(this.count / this.choice.capacity); index > 0; index -= 1) {
+      const slice = sliceOf(this.choice, index);
       const block = this.#read(slice, blockOf(fingerprint, slice));
       if (block !== undefined && hasBits(block.bits, fingerprint, slice.hashes)) return true;
     }
@@ -43,9 +37,10 @@ export class BloomDupefilter implements Dupefilter {
 
   record(bytes: Uint8Array, isSeen: boolean): void {
     if (isSeen) return;
-    const { sql, space } = this.#context;
+    const { space } = this;
+    const { sql } = this.crawl;
     const fingerprint = bufferOf(bytes);
-    const slice = sliceOf(this.#choice, Math.floor(this.#context.count / this.#choice.capacity) + 1);
+    const slice = sliceOf(this.choice, Math.floor(this.count / this.choice.capacity) + 1);
     const number = blockOf(fingerprint, slice);
     const block = this.#read(slice, number);
     const bits = block?.bits ?? new Uint8Array(BLOCK_BYTES);
@@ -54,7 +49,7 @@ export class BloomDupefilter implements Dupefilter {
     else {
       sql.run`INSERT INTO seen_bloom (space, slice, block, bits) VALUES (${space}, ${slice.index}, ${number}, ${bits})`;
     }
-    this.#context.count += 1;
+    this.count += 1;
   }
 
   forget(): boolean {
@@ -62,23 +57,24 @@ export class BloomDupefilter implements Dupefilter {
   }
 
   bytes(): number {
-    const { sql, space } = this.#context;
-    return ROW_BYTES * sql.get<{ n: number }>`SELECT count(*) AS n FROM seen_bloom WHERE space = ${space}`!.n;
+    const { sql } = this.crawl;
+    return (
+      ROW_BYTES * sql.get<{ n: number }>`SELECT count(*) AS n FROM seen_bloom WHERE space = ${this.space}`!.n
+    );
   }
 
   /** The bits do not tell how many fingerprints made them. */
   recount(): number {
-    return this.#context.count;
+    return this.count;
   }
 
   #read(slice: Slice, block: number): { readonly row: number; readonly bits: Uint8Array } | undefined {
-    const { sql, space } = this.#context;
-    return sql.get`
-      SELECT rowid AS row, bits FROM seen_bloom WHERE space = ${space} AND slice = ${slice.index} AND block = ${block}`;
+    return this.crawl.sql.get`
+      SELECT rowid AS row, bits FROM seen_bloom WHERE space = ${this.space} AND slice = ${slice.index} AND block = ${block}`;
   }
 }
 
-function sliceOf(choice: Extract<Choice, { class: 'BloomDupeFilter' }>, index: number): Slice {
+function sliceOf(choice: BloomChoice, index: number): Slice {
   const { bits, hashes } = bloomSlice(bloomSizing(choice), index);
   return { index, blocks: Math.ceil(bits / BLOCK_BITS), hashes };
 }

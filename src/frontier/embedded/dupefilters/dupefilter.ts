@@ -1,42 +1,55 @@
 /**
- * The interface of a dupefilter class to its table. The parts that all classes share (the agreed class, the count,
+ * What each dupefilter class does with its table. The parts that all classes share (the agreed class, writing the count,
  * clearing) are in `seen-index.ts`. Fingerprints are 20 bytes.
  */
 import type { Dupefilter as Choice, RequestLife } from '../../frontier.js';
-import type { Statements } from '../file/statements.js';
-
-/** The data that a dupefilter class works on. */
-export interface DupefilterContext {
-  readonly sql: Statements;
-  /** The space of its rows. */
-  readonly space: number;
-  /** The instant of the transaction. */
-  readonly now: () => number;
-  readonly choice: Choice;
-  /** The number of recorded fingerprints; changed in place. */
-  count: number;
-}
+import type { OpenCrawl } from '../crawl/open-crawl.js';
 
 /** A change of the state that a StateDupeFilter records for a request. Omitted fields are unchanged. */
 export type LifeChange = Pick<RequestLife, 'state'> & Partial<Pick<RequestLife, 'status' | 'attempts'>>;
 
-export interface Dupefilter {
-  has(fingerprint: Uint8Array): boolean;
+export abstract class Dupefilter<C extends Choice = Choice> {
+  protected readonly crawl: OpenCrawl;
+  /** The space of its rows. */
+  readonly space: number;
+  readonly choice: C;
+  /** The number of recorded fingerprints; changed in place. */
+  count: number;
+
+  constructor(crawl: OpenCrawl, space: number, choice: C, count: number) {
+    this.crawl = crawl;
+    this.space = space;
+    this.choice = choice;
+    this.count = count;
+  }
+
+  abstract has(fingerprint: Uint8Array): boolean;
   /** Record the fingerprint of an accepted request. `isSeen`: it is recorded already, which happens with seeds. */
-  record(fingerprint: Uint8Array, isSeen: boolean): void;
+  abstract record(fingerprint: Uint8Array, isSeen: boolean): void;
   /** @returns whether it was there. @throws RefusedError `cannot_forget` where the class cannot. */
-  forget(fingerprint: Uint8Array): boolean;
+  abstract forget(fingerprint: Uint8Array): boolean;
   /** Its size in the file in bytes, including indexes. */
-  bytes(): number;
+  abstract bytes(): number;
   /** Count the fingerprints in the table. */
-  recount(): number;
+  abstract recount(): number;
+
   /** The request of a recorded fingerprint changed its state. */
-  onLife?(fingerprint: Uint8Array, change: LifeChange): void;
-  life?(fingerprint: Uint8Array): RequestLife | null;
+  onLife(_fingerprint: Uint8Array, _change: LifeChange): void {}
+
+  /** The recorded state of the request of a fingerprint; null when there is none. */
+  life(_fingerprint: Uint8Array): RequestLife | null {
+    return null;
+  }
+
   /** How many of the counted fingerprints have expired. The work is bounded, so there may be more. */
-  due?(): number;
+  due(): number {
+    return 0;
+  }
+
   /** Delete at most `max` expired fingerprints. @returns whether that was all. */
-  tidy?(max: number): boolean;
+  tidy(_max: number): boolean {
+    return true;
+  }
 }
 
 /** Bytes as a Buffer, without a copy. */

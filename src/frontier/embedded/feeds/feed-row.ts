@@ -13,8 +13,8 @@ export interface FeedRow {
   readonly owner: string | null;
   readonly seen_at: number;
   readonly stale_ms: number;
-  last: number;
-  readonly written: number | null;
+  readonly last: number;
+  readonly written: number;
   readonly written_bytes: number | null;
   readonly written_header: string | null;
   readonly is_exporting: Flag;
@@ -22,12 +22,11 @@ export interface FeedRow {
   readonly overwrites_at: number | null;
 }
 
-export function newFeed({ spaces }: Transaction, feed: string): FeedRow {
-  return {
-    ...{ space: spaces.feeds.need(), feed, host: '', path: '', pid: 0, format: null, owner: null },
-    ...{ seen_at: 0, stale_ms: 0, last: 0, written: null, written_bytes: null, written_header: null },
-    ...{ is_exporting: 0, forgotten_at: null, overwrites_at: null },
-  };
+/** A feed of which nothing is known yet: the other columns have defaults. */
+export type NewFeed = Pick<FeedRow, 'space' | 'feed'> & Partial<FeedRow>;
+
+export function newFeed({ spaces }: Transaction, feed: string): NewFeed {
+  return { space: spaces.feeds.need(), feed };
 }
 
 /** Null where it is not known. */
@@ -39,6 +38,6 @@ export function readFeedRows({ sql, spaces }: Transaction): FeedRow[] {
   return sql.all<FeedRow>`SELECT * FROM feed WHERE space = ${spaces.feeds.id}`;
 }
 
-export function writeFeedRow({ sql }: Transaction, row: FeedRow): void {
+export function writeFeedRow({ sql }: Transaction, row: NewFeed): void {
   writeRow(sql, 'feed', row);
 }

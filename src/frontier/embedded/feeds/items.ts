@@ -17,10 +17,11 @@ export function peekItems({ sql, spaces }: Transaction, max: number): string[] {
 }
 
 /** Remove the first items. @returns them, in order. */
-export function takeFirstItems({ sql, spaces }: Transaction, max: number): string[] {
-  const rows = sql.all<{ n: number; text: string }>`
-    SELECT n, text FROM item WHERE space = ${spaces.items.id} ORDER BY n LIMIT ${max}`;
-  for (const { n } of rows) sql.run`DELETE FROM item WHERE n = ${n}`;
-  spaces.items.entries -= rows.length;
-  return rows.map(({ text }) => text);
+export function takeFirstItems(tx: Transaction, max: number): string[] {
+  const { items } = tx.spaces;
+  const texts = peekItems(tx, max);
+  tx.sql.run`
+    DELETE FROM item WHERE n IN (SELECT n FROM item WHERE space = ${items.id} ORDER BY n LIMIT ${texts.length})`;
+  items.entries -= texts.length;
+  return texts;
 }

@@ -40,13 +40,15 @@ export function countWaiting(tx: Transaction, feed: string): number {
 
 /** Append committed items to a feed's outbox. */
 export function appendToOutbox(tx: Transaction, feed: string, texts: readonly string[]): void {
-  const row = readFeedRow(tx, feed) ?? newFeed(tx, feed);
-  for (const text of texts) {
-    row.last += 1;
-    tx.sql
-      .run`INSERT INTO outbox (space, feed, sequence, text) VALUES (${row.space}, ${feed}, ${row.last}, ${text})`;
+  const { sql, spaces } = tx;
+  const space = spaces.feeds.need();
+  const { last } = sql.get<{ last: number }>`
+    INSERT INTO feed (space, feed, last) VALUES (${space}, ${feed}, ${texts.length})
+    ON CONFLICT (space, feed) DO UPDATE SET last = last + excluded.last RETURNING last`!;
+  for (const [n, text] of texts.entries()) {
+    const sequence = last - texts.length + 1 + n;
+    sql.run`INSERT INTO outbox (space, feed, sequence, text) VALUES (${space}, ${feed}, ${sequence}, ${text})`;
   }
-  writeFeedRow(tx, row);
 }
 
 /** Register as the one writer of a feed. @throws RefusedError while another one lives. */
@@ -56,22 +58,26 @@ export function openFeed(
   { staleMs, anew, overwrites }: FeedOpening,
 ): FeedCheckpoint | null {
   const { feed, host, path, pid, owner, format } = writer;
-  const existing = readFeedRow(tx, feed) ?? newFeed(tx, feed);
-  const isHeld = existing.owner !== null && existing.owner !== owner && tx.nowMs - existing.seen_at < staleMs;
-  if (isHeld && (existing.host !== hostname() || isRunning(existing.pid))) throw feedHeld(path, existing);
-  const mayBeginAnew = anew === true || (isForgotten(existing) && existing.owner !== owner);
-  const isAnew = mayBeginAnew && existing.is_exporting === 0 && waiting(existing) === 0;
-  const row = isAnew ? newFeed(tx, feed) : existing;
-  const checkpoint = checkpointOf(row);
-  if (checkpoint !== null && row.format !== null && format && row.format !== format) {
-    throw otherFeedFormat(writer, row.format);
+  const existing = readFeedRow(tx, feed);
+  if (existing !== null && existing.owner !== owner && hasWriter(tx, { ...existing, stale_ms: staleMs })) {
+    throw feedHeld(path, existing);
+  }
+  const goesOn = existing !== null && !mayBeginAnew(existing, owner, anew === true);
+  const checkpoint = goesOn ? checkpointOf(existing) : null;
+  if (goesOn && checkpoint !== null && existing.format !== null && format && existing.format !== format) {
+    throw otherFeedFormat(writer, existing.format);
   }
   writeFeedRow(tx, {
-    ...row,
+    ...(goesOn ? existing : newFeed(tx, feed)),
     ...{ host, path, pid, owner, format: format ?? null, seen_at: tx.nowMs, stale_ms: staleMs },
     overwrites_at: overwrites === true && checkpoint !== null ? checkpoint.sequence : null,
   });
   return checkpoint;
+}
+
+function mayBeginAnew(row: FeedRow, owner: string, anew: boolean): boolean {
+  const isOver = anew || (isForgotten(row) && row.owner !== owner);
+  return isOver && row.is_exporting === 0 && waiting(row) === 0;
 }
 
 /** Move items from the head of the items list into the outbox. @throws RefusedError for another owner. */
@@ -87,7 +93,7 @@ export function takeItems(tx: Transaction, { feed, owner, path }: FeedWriter, ma
 /** Up to `max` items after `sequence`, for the writer that has written so many. @throws CrawlnodeError `feed_rolled_back` */
 export function readFeed(tx: Transaction, feed: string, sequence: number, max: number): string[] {
   const row = readFeedRow(tx, feed);
-  if (row !== null && written(row) !== sequence) throw feedRolledBack();
+  if (row !== null && row.written !== sequence) throw feedRolledBack();
   return readOutbox(tx, feed, sequence, max);
 }
 
@@ -125,18 +131,22 @@ export function checkpointFeed(
   if (row === null) return;
   if (row.owner !== owner) throw feedTaken(path);
   const { sequence, lengthBytes, header } = checkpoint;
-  if (after !== undefined && written(row) !== after && written(row) !== sequence) throw feedRolledBack();
+  if (after !== undefined && row.written !== after && row.written !== sequence) throw feedRolledBack();
   tx.sql.run`DELETE FROM outbox WHERE space = ${row.space} AND feed = ${feed} AND sequence <= ${sequence}`;
   const reached = { written: sequence, written_bytes: lengthBytes, written_header: header };
   writeFeedRow(tx, { ...row, ...reached, seen_at: tx.nowMs });
 }
 
 /** The writer gives the feed back. Items that wait stay in the outbox. */
-export function releaseFeed(tx: Transaction, { feed, owner }: FeedWriter, exported: boolean): void {
+export function releaseFeed(
+  tx: Transaction,
+  { feed, owner }: FeedWriter,
+  { exported }: { readonly exported?: boolean } = {},
+): void {
   const row = readFeedRow(tx, feed);
   if (row?.owner !== owner) return;
   if (isForgotten(row)) dropFeed(tx, row);
-  else writeFeedRow(tx, { ...row, owner: null, is_exporting: exported ? 0 : row.is_exporting });
+  else writeFeedRow(tx, { ...row, owner: null, is_exporting: exported === true ? 0 : row.is_exporting });
 }
 
 /** All feeds, with the number of items that wait. */
@@ -165,21 +175,19 @@ export function forgetFeeds(tx: Transaction, isFlush = false): void {
     const isWritten = waiting(row) === 0;
     if (isWritten && !lives) dropFeed(tx, row);
     else if (isFlush && lives && isWritten && row.overwrites_at === row.last && row.is_exporting === 0) {
-      writeFeedRow(tx, { ...row, written: null, written_bytes: null, written_header: null, last: 0 });
+      writeFeedRow(tx, { ...row, written: 0, written_bytes: null, written_header: null, last: 0 });
     } else writeFeedRow(tx, { ...row, forgotten_at: row.last });
   }
 }
 
 /** Items committed and not known to be written. */
-export const waiting = (row: FeedRow): number => row.last - written(row);
+export const waiting = ({ last, written }: FeedRow): number => last - written;
 
 /** How far the file is known to be safely written; null where nothing is. */
 export function checkpointOf({ written, written_bytes, written_header }: FeedRow): FeedCheckpoint | null {
-  if (written === null) return null;
-  return { sequence: written, lengthBytes: written_bytes ?? 0, header: written_header ?? '' };
+  if (written_bytes === null) return null;
+  return { sequence: written, lengthBytes: written_bytes, header: written_header ?? '' };
 }
-
-const written = (row: FeedRow): number => row.written ?? 0;
 
 /** Whether a reset marked the feed, all items were written and none were added since. */
 const isForgotten = (row: FeedRow): boolean => waiting(row) === 0 && row.forgotten_at === row.last;

@@ -1,4 +1,5 @@
 /** The join verb: register a node as a new incarnation, which starts or continues the run. */
+import { randomBytes } from 'node:crypto';
 import { budgetNotices } from '../../budgets.js';
 import type { Joined, JoinOptions, NodeInfo, Tunables } from '../../frontier.js';
 import { restoreUnderWay } from '../../refusals.js';
@@ -6,12 +7,10 @@ import { argumentsText, otherArguments, startKey } from '../../shared-settings/r
 import { type Flush, flushNotice, tunableNotice } from '../../shared-settings/shape-differences.js';
 import { tunableText } from '../../shared-settings/tunable-text.js';
 import { flush } from '../clear/clear.js';
-import { beginRun, budgetsOf, setTunables, tunablesOf } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { processStart } from '../file/processes.js';
 import { setStart, startOf } from '../seeds/starts.js';
 import { closedJustNow } from './budgets.js';
-import { liveNodes } from './liveness.js';
 import { incarnationName, type NodeRow, newIncarnationNumber } from './node-row.js';
 import { declareDead } from './recover.js';
 import {
@@ -32,14 +31,15 @@ export function join(
   if (!tx.hasCrawl) refuseOtherDupefilter(tx, options.shape.dupefilter);
   tx.create(options.shape);
   if (tx.crawl.restoring !== null) throw restoreUnderWay();
-  const others = liveNodes(tx).length;
-  const hasOtherArguments = tx.crawl.run_args !== argumentsText(options.args);
+  const others = tx.nodes.live().length;
+  const argumentsBefore = argumentsText(tx.crawl.run?.args ?? {});
+  const hasOtherArguments = argumentsBefore !== argumentsText(options.args);
   // A run whose nodes are all dead goes on with the next node, unless that has other arguments.
   const beginsRun = beginsNewRun(tx, others) || (first && others === 0 && hasOtherArguments);
   const flushes = options.flushOnStart && first && beginsRun;
   if (!flushes) refuseOtherShape(tx, options.shape);
   if (!beginsRun && hasOtherArguments) {
-    throw otherArguments(tx.crawl.run_args, options.args);
+    throw otherArguments(argumentsBefore, options.args);
   }
   declareDead(tx);
   const number = newIncarnationNumber();
@@ -54,22 +54,19 @@ export function join(
   }
   const flushed = options.flushOnStart && first ? flushOnStart(tx, options, beginsRun, others) : null;
   const key = startKey(options.args);
-  if (beginsRun) {
-    beginRun(tx.crawl, tx.tally, options.budgets, tx.nowMs);
-    tx.crawl.run_args = argumentsText(options.args);
-    if (options.startsAgain) setStart(tx.crawl, key, 0);
-  }
+  if (beginsRun) beginRun(tx, options);
+  const run = tx.crawl.run!;
   const notices = [
     ...flushNotice(flushed, others),
     ...changeTunables(tx, options.tunables),
-    ...budgetNotices(budgetsOf(tx.crawl), options.budgets),
+    ...budgetNotices(run.budgets, options.budgets),
   ];
   // A stop was meant for the nodes of that time, unless this is one of them and joins anew.
   const isForOthers = beginsRun || (others === 0 && first);
   if (tx.crawl.control === 'stopping' && isForOthers) tx.crawl.control = 'running';
   const joined = {
     incarnation,
-    run: tx.crawl.run_id ?? '',
+    run: run.id,
     ...foundBy(tx, others),
     startPushed: startOf(tx.crawl, key) === 'pushed',
     justClosed: null,
@@ -97,8 +94,7 @@ function foundBy({ tally, dupefilter }: Transaction, nodes: number): Pick<Joined
 function register(tx: Transaction, number: number, node: NodeInfo, feeds: readonly string[]): void {
   const { tally, nowMs, space } = tx;
   // The crawl is idle only while it has nodes.
-  if (tally.alive === 0) tally.busy_at = nowMs;
-  tally.alive += 1;
+  if (tx.nodes.count === 0) tally.busy_at = nowMs;
   const row: NodeRow = {
     ...{ number, space, id: node.id, host: node.host, pid: node.pid, process_start: processStart(node.pid) },
     ...{ started_at: nowMs, feeds: JSON.stringify(feeds), beat_at: nowMs, pages: 0, pages_per_second: 0 },
@@ -109,7 +105,16 @@ function register(tx: Transaction, number: number, node: NodeInfo, feeds: readon
 
 /** A run ends with its last node, or with a reason once no node lives; one whose nodes all died goes on. */
 function beginsNewRun({ crawl }: Transaction, others: number): boolean {
-  return crawl.run_id === null || crawl.closed !== null || (crawl.closing !== null && others === 0);
+  return crawl.run === null || crawl.run.closed !== null || (crawl.run.closing !== null && others === 0);
+}
+
+function beginRun({ crawl, tally, nowMs }: Transaction, { args, budgets, startsAgain }: JoinOptions): void {
+  const id = randomBytes(8).toString('hex');
+  const ended = { closing: null, closed: null, asking: null, asked: null };
+  const counted = { run_pages: 0, run_items: 0, run_errors: 0, run_failed: 0, run_accepted: 0 };
+  Object.assign(tally, { ...counted, busy_at: nowMs });
+  crawl.run = { id, args, startedAtMs: nowMs, budgets, ...ended };
+  if (startsAgain) setStart(crawl, startKey(args), 0);
 }
 
 /** Forget the earlier runs where a new one begins, and say what became of it otherwise. */
@@ -128,13 +133,13 @@ function flushOnStart(
 
 /** The latest node's tunables hold for all. @returns what changed for others. */
 function changeTunables(tx: Transaction, tunables: Tunables): string[] {
-  const before = tunablesOf(tx.crawl);
+  const before = tx.crawl.tunables;
   const names = Object.keys(before) as (keyof Tunables)[];
   const changed = names.filter((name) => tunableText(before[name]) !== tunableText(tunables[name]));
   if (changed.length === 0) return [];
-  setTunables(tx.crawl, tunables);
+  tx.crawl.tunables = tunables;
   if (changed.includes('concurrencyPerDomain') || changed.includes('slots')) placeBusyDomains(tx);
-  if (tx.tally.alive === 0) return [];
+  if (tx.nodes.count === 0) return [];
   return changed.map((name) => tunableNotice(name, before[name], tunables[name]));
 }
 

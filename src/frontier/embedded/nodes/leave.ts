@@ -5,12 +5,8 @@ import type { Transaction } from '../crawl/transaction.js';
 import { forgetPages } from '../domains/page-quota.js';
 import { crawlState } from '../queue/lease.js';
 import { leasesOf, returnToQueue } from '../queue/leases.js';
-import { isSurelyAlive, liveNodes, showLife } from './liveness.js';
 import { incarnationName, type NodeRow } from './node-row.js';
 import { declareDead, noLongerAlive } from './recover.js';
-
-/** Leases given back at most; a node holds some dozens. */
-const ALL = 100_000;
 
 /** Leases still held are returned uncounted. With `heardWithinMs` the node stays if all others may have been killed. */
 export function leave(
@@ -28,19 +24,20 @@ export function leave(
     if (silence !== null) return { last: false, cleared: false, awaits: silence };
   }
   if (node !== null) {
-    for (const held of leasesOf(tx, number, ALL)) returnToQueue(tx, held);
+    for (const held of leasesOf(tx, number)) returnToQueue(tx, held);
     if (node.is_dead === 0) noLongerAlive(tx, node);
     tx.nodes.drop(number);
   }
   if (options.isRejoin) return { last: false, cleared: false };
   declareDead(tx);
-  if (tx.tally.alive > 0) return { last: false, cleared: false };
-  if (crawl.run_id !== null && crawl.closed === null) {
-    crawl.closed = crawl.closing ?? reason;
-    crawl.closed_at = tx.nowMs;
+  if (tx.nodes.count > 0) return { last: false, cleared: false };
+  if (crawl.run?.closed === null) {
+    crawl.run = { ...crawl.run, closed: { reason: crawl.run.closing?.reason ?? reason, atMs: tx.nowMs } };
   }
   const isOver =
-    crawl.closed === 'finished' && crawlState(tx, hasStart, node).finished && tx.tally.lost === 0;
+    crawl.run?.closed?.reason === 'finished' &&
+    crawlState(tx, hasStart, node).finished &&
+    tx.tally.lost === 0;
   if (isOver) forgetPages(tx);
   if (options.persist || !isOver) return { last: true, cleared: false };
   clearFinished(tx);
@@ -49,12 +46,28 @@ export function leave(
 
 /** The other nodes, if there are some and none is known to be alive; else null. The node that asks is heard of with this. */
 function silentBeside(tx: Transaction, self: NodeRow, heardWithinMs: number): Silence | null {
-  showLife(tx, self);
-  const others = liveNodes(tx).filter(({ number }) => number !== self.number);
+  tx.nodes.showLife(self);
+  const others = tx.nodes.live().filter(({ number }) => number !== self.number);
   if (others.length === 0 || others.some((node) => isSurelyAlive(tx, node, heardWithinMs))) return null;
   const lastBeat = Math.max(...others.map(({ beat_at }) => beat_at));
   return {
     incarnations: others.map(({ id, number }) => incarnationName(id, number)),
-    forMs: lastBeat + tx.crawl.node_timeout_ms - tx.nowMs,
+    forMs: lastBeat + tx.crawl.tunables.nodeTimeoutMs - tx.nowMs,
   };
+}
+
+/** Heartbeats per node timeout. A node that sends fewer may be stopped or stuck. */
+const BEATS = 3;
+
+/**
+ * Whether a live node was heard from recently enough to rule out a recent crash: within `heardWithinMs`, or within the
+ * interval of heartbeats where its process can be checked.
+ */
+function isSurelyAlive(
+  { nowMs, crawl }: Transaction,
+  { beat_at, process_start }: NodeRow,
+  heardWithinMs: number,
+): boolean {
+  const seenWithinMs = process_start === null ? 0 : crawl.tunables.nodeTimeoutMs / BEATS;
+  return nowMs - beat_at < Math.max(heardWithinMs, seenWithinMs);
 }

@@ -1,6 +1,7 @@
 /** A node that joined: one incarnation. Columns are explained in `schema.sql`. */
 import { randomBytes } from 'node:crypto';
 import { isPipelineOutbox } from '../../../feed-outbox.js';
+import type { JoinOptions } from '../../frontier.js';
 import type { Flag } from '../crawl/crawl-row.js';
 
 export interface NodeRow {
@@ -17,6 +18,14 @@ export interface NodeRow {
   pages_per_second: number;
   leased: number;
   is_dead: Flag;
+}
+
+/** Who a client is once it has joined. */
+export interface JoinedNode {
+  readonly number: number;
+  /** Tells the crawl joined from one of the same name after a reset. */
+  readonly crawl: string;
+  readonly options: JoinOptions;
 }
 
 /** Ids of the outboxes that get its items. */

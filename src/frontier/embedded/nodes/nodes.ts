@@ -1,13 +1,14 @@
-/** The nodes of a crawl: each is read once, changed in place, and written once a transaction. */
+/** The nodes of a crawl: read once, changed in place, and written once a transaction. */
 import { IncarnationDeadError } from '../../../errors.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
-import { updateRow, writeRow } from '../file/rows.js';
+import { isGone } from '../file/processes.js';
+import { StoredRow } from '../file/rows.js';
 import type { NodeRow } from './node-row.js';
 
 export class Nodes {
   readonly #crawl: OpenCrawl;
-  /** With each row as it stands in the file. */
-  readonly #loaded = new Map<number, { readonly row: NodeRow; written: NodeRow | null }>();
+  /** By number; null before they are read. */
+  #loaded: Map<number, StoredRow<NodeRow>> | null = null;
 
   constructor(crawl: OpenCrawl) {
     this.#crawl = crawl;
@@ -15,56 +16,78 @@ export class Nodes {
 
   /** A node of this crawl, to be changed in place; null where there is none. */
   find(number: number): NodeRow | null {
-    const loaded = this.#loaded.get(number);
-    if (loaded !== undefined) return loaded.row;
-    const { sql, space } = this.#crawl;
-    const row = sql.get<NodeRow>`SELECT * FROM node WHERE number = ${number} AND space = ${space}`;
-    if (row === undefined) return null;
-    this.#loaded.set(number, { row, written: { ...row } });
-    return row;
+    return this.#load().get(number)?.row ?? null;
+  }
+
+  /** The same; null also where it was declared dead. */
+  findAlive(number: number): NodeRow | null {
+    const node = this.find(number);
+    return node?.is_dead === 0 ? node : null;
   }
 
   /** @throws IncarnationDeadError when the node is not registered, or declared dead. */
   requireAlive(number: number): NodeRow {
     this.#crawl.crawl;
-    const row = this.find(number);
-    if (row === null || row.is_dead === 1) {
-      throw new IncarnationDeadError('this node was declared dead, or has not joined: it must join anew');
-    }
-    return row;
+    const node = this.findAlive(number);
+    if (node !== null) return node;
+    throw new IncarnationDeadError('this node was declared dead, or has not joined: it must join anew');
   }
 
   /** All that are registered, to be changed in place. */
   all(): NodeRow[] {
     if (!this.#crawl.hasCrawl) return [];
-    this.finish();
-    const { sql, space } = this.#crawl;
-    for (const row of sql.all<NodeRow>`SELECT * FROM node WHERE space = ${space}`) {
-      if (!this.#loaded.has(row.number)) this.#loaded.set(row.number, { row, written: { ...row } });
-    }
-    return [...this.#loaded.values()].map(({ row }) => row);
+    return [...this.#load().values()].map(({ row }) => row);
+  }
+
+  /** All that are alive: with a heartbeat within the node timeout, and a process that still runs. */
+  live(): NodeRow[] {
+    return this.all().filter((node) => this.isAlive(node));
+  }
+
+  /** Whether a node shows signs of life; declaring it dead is the business of recovery. */
+  isAlive({ is_dead, beat_at, pid, process_start }: NodeRow): boolean {
+    const { nowMs, crawl } = this.#crawl;
+    if (is_dead === 1 || nowMs - beat_at >= crawl.tunables.nodeTimeoutMs) return false;
+    return !isGone(pid, process_start);
+  }
+
+  /** How many are not declared dead. */
+  get count(): number {
+    return this.all().filter(({ is_dead }) => is_dead === 0).length;
+  }
+
+  /** Update the heartbeat time of a node whose process cannot be checked. */
+  showLife(node: NodeRow): void {
+    if (node.process_start === null) node.beat_at = this.#crawl.nowMs;
   }
 
   add(row: NodeRow): void {
-    this.#loaded.set(row.number, { row, written: null });
+    this.#load().set(row.number, new StoredRow(row, true));
   }
 
   drop(number: number): void {
-    this.#loaded.delete(number);
+    this.#load().delete(number);
     this.#crawl.sql.run`DELETE FROM node WHERE number = ${number}`;
   }
 
   /** Write what was changed. */
   finish(): void {
-    for (const loaded of this.#loaded.values()) {
-      if (loaded.written === null) writeRow(this.#crawl.sql, 'node', loaded.row);
-      else updateRow(this.#crawl.sql, 'node', ['number'], loaded.row, loaded.written);
-      loaded.written = { ...loaded.row };
-    }
+    for (const node of this.#loaded?.values() ?? []) node.write(this.#crawl.sql, 'node', ['number']);
   }
 
-  /** The crawl is gone, and its nodes with it. */
+  /** Drop everything read: the nodes are gone. */
   forget(): void {
-    this.#loaded.clear();
+    this.#loaded = null;
+  }
+
+  #load(): Map<number, StoredRow<NodeRow>> {
+    const { sql, space } = this.#crawl;
+    this.#loaded ??= new Map(
+      sql.all<NodeRow>`SELECT * FROM node WHERE space = ${space}`.map((row) => [
+        row.number,
+        new StoredRow(row),
+      ]),
+    );
+    return this.#loaded;
   }
 }

@@ -2,22 +2,20 @@
 import type { Lease } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { leasesOf, returnToQueue, tokenText } from '../queue/leases.js';
-
-/** Leases compared at most; a node holds some dozens. */
-const ALL = 100_000;
+import type { JoinedNode } from './node-row.js';
 
 /** @returns the ids held whose token is not known, and how many leases went back to pending. */
 export function reconcile(
   tx: Transaction,
-  number: number,
+  { number }: JoinedNode,
   held: readonly Pick<Lease, 'id' | 'token'>[],
   graceMs: number,
 ): { lost: string[]; returned: number } {
   tx.nodes.requireAlive(number);
   const idsByToken = new Map(held.map(({ id, token }) => [token, id]));
   let returned = 0;
-  for (const stored of leasesOf(tx, number, ALL)) {
-    if (idsByToken.delete(tokenText(number, stored.token, stored.n))) continue;
+  for (const stored of leasesOf(tx, number)) {
+    if (idsByToken.delete(tokenText(number, stored.token))) continue;
     if (tx.nowMs - stored.leased_at < graceMs) continue;
     returnToQueue(tx, stored);
     returned += 1;

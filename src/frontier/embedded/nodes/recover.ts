@@ -8,17 +8,9 @@ import {
 import { sweepSome } from '../clear/sweep.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { fail } from '../queue/failures.js';
-import {
-  holderName,
-  type LeasedRow,
-  leasesOf,
-  recordState,
-  releaseCapacity,
-  returnToQueue,
-} from '../queue/leases.js';
+import { endLease, type LeasedRow, leasesOf, returnToQueue } from '../queue/leases.js';
 import { hexOf } from '../queue/requests.js';
-import { isAlive } from './liveness.js';
-import type { NodeRow } from './node-row.js';
+import { incarnationNumber, type NodeRow } from './node-row.js';
 
 /** Leases moved by one step: a transaction of a few ms. */
 const STEP = 100;
@@ -27,10 +19,10 @@ const KILLS_WITHIN = 10;
 const KILLS_WITHIN_MS = 60_000;
 
 /** A sign of life. */
-export function heartbeat(tx: Transaction, number: number, pagesPerSecond: number): HeartbeatAnswer {
+export function heartbeat(tx: Transaction, incarnation: string, pagesPerSecond: number): HeartbeatAnswer {
   if (!tx.hasCrawl) return 'gone';
-  const node = tx.nodes.find(number);
-  if (node === null || node.is_dead === 1) return 'dead';
+  const node = tx.nodes.findAlive(incarnationNumber(incarnation));
+  if (node === null) return 'dead';
   node.beat_at = tx.nowMs;
   node.pages_per_second = pagesPerSecond;
   return 'alive';
@@ -80,7 +72,7 @@ function noteKill({ tally, nowMs }: Transaction): void {
 
 /** While nodes die that no suspect explains, somebody kills them from outside: then a suspect proves less by its crashes. */
 function maxCrashes({ tally, crawl, nowMs }: Transaction): number {
-  const withinMs = Math.max(KILLS_WITHIN_MS, KILLS_WITHIN * crawl.node_timeout_ms);
+  const withinMs = Math.max(KILLS_WITHIN_MS, KILLS_WITHIN * crawl.tunables.nodeTimeoutMs);
   return tally.killed_before > nowMs - withinMs ? MAX_CRASHES_AMONG_KILLS : MAX_CRASHES;
 }
 
@@ -90,8 +82,8 @@ export function declareDead(tx: Transaction): void {
   for (const node of tx.nodes.all()) {
     if (node.is_dead === 1) continue;
     // A heartbeat from the future is a clock that was set back: it counts from now.
-    if (node.beat_at > nowMs + crawl.node_timeout_ms) node.beat_at = nowMs;
-    if (isAlive(tx, node)) continue;
+    if (node.beat_at > nowMs + crawl.tunables.nodeTimeoutMs) node.beat_at = nowMs;
+    if (tx.nodes.isAlive(node)) continue;
     node.is_dead = 1;
     noLongerAlive(tx, node);
   }
@@ -99,7 +91,6 @@ export function declareDead(tx: Transaction): void {
 
 /** A node left or died. */
 export function noLongerAlive({ tally }: Transaction, { number }: NodeRow): void {
-  tally.alive -= 1;
   if (tally.volunteer === number) tally.volunteer = 0;
 }
 
@@ -114,13 +105,11 @@ function moveLeases(tx: Transaction, node: NodeRow, max: number, failed: Crashed
       returnToQueue(tx, held, crashes);
       continue;
     }
-    releaseCapacity(tx, held);
-    recordState(tx, held, { state: 'failed' });
+    endLease(tx, held, { state: 'failed' });
     const why = { reason: 'crashed', status: null, attempts: crashes, detail: null };
-    fail(tx, held.n, { ...why, node: holderName(node), failedAtMs: tx.nowMs }, crashes);
+    const record = fail(tx, held.n, why, node, crashes);
     tx.counters.add({ 'crashed/count': 1 });
-    const kept = tx.sql.get<{ text: string }>`SELECT text FROM record WHERE n = ${held.n}`;
-    failed.push({ id: hexOf(held.id), record: kept?.text ?? null, crashes });
+    failed.push({ id: hexOf(held.id), record, crashes });
   }
   return leases;
 }

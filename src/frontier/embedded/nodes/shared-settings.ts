@@ -1,8 +1,7 @@
 /** What all clients of a crawl must agree on: the data format, the shape, and even before the first node the dupefilter. */
 import { dataFormats, otherFormat } from '../../data-format.js';
 import type { Dupefilter, Shape } from '../../frontier.js';
-import { dupefilterText, otherShape } from '../../shared-settings/shape-differences.js';
-import { agreedDupefilter, shapeOf } from '../crawl/crawl-row.js';
+import { otherShape } from '../../shared-settings/shape-differences.js';
 import type { Transaction } from '../crawl/transaction.js';
 
 /** The data format of a crawl if it is not ours; null otherwise. */
@@ -18,9 +17,9 @@ export function refuseOtherFormat(tx: Transaction): void {
 
 /** @throws RefusedError naming both values; a crawl without a shape gets this one. */
 export function refuseOtherShape(tx: Transaction, shape: Shape): void {
-  const decided = shapeOf(tx.crawl);
+  const { shape: decided, queue_class: queueClass } = tx.crawl;
   const theirs = {
-    ...(decided ?? { queueClass: tx.crawl.queue_class }),
+    ...(decided ?? { queueClass }),
     dupefilter: theirDupefilter(tx) ?? shape.dupefilter,
   };
   const refusal = otherShape(theirs, shape);
@@ -30,9 +29,9 @@ export function refuseOtherShape(tx: Transaction, shape: Shape): void {
 
 /** The crawl has this shape from now on. */
 export function decideShape({ crawl }: Transaction, shape: Shape): void {
-  crawl.shape = JSON.stringify(shape);
+  crawl.shape = shape;
   crawl.queue_class = shape.queueClass;
-  crawl.dupefilter = dupefilterText(shape.dupefilter);
+  crawl.dupefilter = shape.dupefilter;
 }
 
 /**
@@ -46,7 +45,6 @@ export function refuseOtherDupefilter(tx: Transaction, ours: Dupefilter): void {
 
 /** The dupefilter of what is recorded, else the one agreed on, else null. */
 function theirDupefilter(tx: Transaction): Dupefilter | null {
-  const recorded = tx.dupefilter.choice();
-  if (recorded !== null || !tx.hasCrawl || tx.crawl.dupefilter === null) return recorded;
-  return agreedDupefilter(tx.crawl);
+  const recorded = tx.dupefilter.open()?.choice ?? null;
+  return recorded === null && tx.hasCrawl ? tx.crawl.dupefilter : recorded;
 }

@@ -7,8 +7,8 @@ import type { Transaction } from '../crawl/transaction.js';
 import { PageQuota } from '../domains/page-quota.js';
 import { roomForLinks } from '../nodes/budgets.js';
 import { setStart, startOf } from '../seeds/starts.js';
-import { dropFailure } from './failures.js';
-import { bytesOf, deleteRequest, dueAfter, insertDelayed, insertPending, liveRequest } from './requests.js';
+import { deleteFailed } from './failures.js';
+import { bytesOf, dueAfter, insertRequest, liveRequest } from './requests.js';
 
 /** With `allSeen`: the dupefilter holds every filtered request of the batch now. */
 export interface Accepted extends PushAnswer {
@@ -54,7 +54,7 @@ export function accept(tx: Transaction, requests: readonly FrontierRequest[], ki
     accepted += 1;
     if (unfiltered) continue;
     tx.dupefilter.record(id, isSeen);
-    if (delayInBounds(request.delayMs) > 0) tx.dupefilter.onLife(id, { state: 'delayed' });
+    if (delayInBounds(request.delayMs) > 0) tx.dupefilter.open()?.onLife(id, { state: 'delayed' });
   }
   quota?.save();
   const duplicates = requests.length - accepted - dropped - trapped;
@@ -109,7 +109,8 @@ export function retryFailed(tx: Transaction, requests: readonly FrontierRequest[
   for (const request of requests) {
     const id = bytesOf(request.id);
     if (!reviveFailed(tx, { ...request, delayMs: 0 }, id)) continue;
-    if (!request.unfiltered) tx.dupefilter.onLife(id, { state: 'pending', status: null, attempts: 0 });
+    if (!request.unfiltered)
+      tx.dupefilter.open()?.onLife(id, { state: 'pending', status: null, attempts: 0 });
     moved += 1;
   }
   if (moved > 0) tx.tally.run_accepted += moved;
@@ -118,11 +119,7 @@ export function retryFailed(tx: Transaction, requests: readonly FrontierRequest[
 
 /** Failed → pending or delayed, as the request is now. @returns whether it was failed. */
 function reviveFailed(tx: Transaction, request: FrontierRequest, id: Uint8Array): boolean {
-  const live = liveRequest(tx, id);
-  if (live?.state !== 'failed') return false;
-  dropFailure(tx, live.n);
-  deleteRequest(tx, live.n);
-  return insert(tx, request, id);
+  return deleteFailed(tx, id) && insert(tx, request, id);
 }
 
 /** Write a request that is pending or delayed from now on. @returns false where its id is live already. */
@@ -130,7 +127,6 @@ function insert(tx: Transaction, request: FrontierRequest, id: Uint8Array): bool
   const { domain, unfiltered, record } = request;
   const added = { id, domain, priority: priorityInBounds(request.priority), crashes: 0, unfiltered, record };
   const delayMs = delayInBounds(request.delayMs);
-  return delayMs > 0
-    ? insertDelayed(tx, added, dueAfter(tx, delayMs))
-    : insertPending(tx, added, tx.takeArrival());
+  const arrival = tx.takeArrival();
+  return insertRequest(tx, added, arrival, delayMs > 0 ? dueAfter(tx, arrival, delayMs) : null);
 }

@@ -2,6 +2,7 @@
 import type { FailedRequest } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { plainText } from '../file/statements.js';
+import { incarnationName, type NodeRow } from '../nodes/node-row.js';
 import { bytesOf, deleteRequest, hexOf, liveRequest } from './requests.js';
 
 /** Why a request failed. */
@@ -14,16 +15,26 @@ export interface Failure {
   readonly detail: string | null;
 }
 
-/** Move a request to the failed list; beyond the limit its record is not kept. */
-export function fail(tx: Transaction, n: number, failure: Failure, crashes: number): void {
-  const { sql, tally, crawl } = tx;
+/** Move a request to the failed list. The caller ends its former state. @returns its record; null where it is not kept, beyond the limit. */
+export function fail(
+  tx: Transaction,
+  n: number,
+  failure: Omit<Failure, 'node' | 'failedAtMs'>,
+  { id, number }: NodeRow,
+  crashes: number,
+): string | null {
+  const { sql, tally, crawl, nowMs } = tx;
   sql.run`UPDATE request SET state = 'failed', crashes = ${crashes}, node = NULL, token = NULL, leased_at = NULL WHERE n = ${n}`;
-  const hasRecord = sql.get`SELECT n FROM record WHERE n = ${n}` !== undefined;
-  if (hasRecord && tally.failed_records < crawl.failed_limit) tally.failed_records += 1;
-  else sql.run`DELETE FROM record WHERE n = ${n}`;
   tally.failed += 1;
   tally.run_failed += 1;
-  addFailure(tx, n, failure);
+  addFailure(tx, n, { ...failure, node: incarnationName(id, number), failedAtMs: nowMs });
+  const record = sql.get<{ text: string }>`SELECT text FROM record WHERE n = ${n}`?.text ?? null;
+  if (record !== null && tally.failed_records < crawl.tunables.failedLimit) {
+    tally.failed_records += 1;
+    return record;
+  }
+  sql.run`DELETE FROM record WHERE n = ${n}`;
+  return null;
 }
 
 /** Put the failure of a request at the end of the list. */
@@ -34,23 +45,22 @@ export function addFailure({ sql, space }: Transaction, n: number, failure: Fail
       ${detail === null ? null : plainText(detail)})`;
 }
 
-/** Take a request off the failed list; the caller moves it to its next state. */
-export function dropFailure({ sql, tally }: Transaction, n: number): void {
+/** Delete a failed request. @returns whether one of this id was failed. */
+export function deleteFailed(tx: Transaction, id: Uint8Array): boolean {
+  const live = liveRequest(tx, id);
+  if (live?.state !== 'failed') return false;
+  const { sql, tally } = tx;
+  const { n } = live;
   sql.run`DELETE FROM failure WHERE n = ${n}`;
   tally.failed -= 1;
   if (sql.get`SELECT n FROM record WHERE n = ${n}` !== undefined) tally.failed_records -= 1;
+  deleteRequest(tx, n);
+  return true;
 }
 
 /** Failed → removed. @returns how many were failed. */
 export function purgeFailed(tx: Transaction, ids: readonly string[]): number {
-  let purged = 0;
-  for (const id of ids) {
-    const live = liveRequest(tx, bytesOf(id));
-    if (live?.state !== 'failed') continue;
-    dropFailure(tx, live.n);
-    deleteRequest(tx, live.n);
-    purged += 1;
-  }
+  const purged = ids.filter((id) => deleteFailed(tx, bytesOf(id))).length;
   if (purged > 0) tx.tally.removed += purged;
   return purged;
 }
@@ -61,38 +71,18 @@ export function listFailed(
   cursor: string | null,
   max: number,
 ): { requests: FailedRequest[]; cursor: string | null } {
-  const rows = sql.all<
-    FailureRow & { sequence: number; id: Uint8Array; crashes: number; text: string | null }
-  >`
-    SELECT sequence, reason, status, attempts, failure.node, failed_at, detail, id, crashes, text
+  const rows = sql.all<Omit<FailedRequest, 'id'> & { sequence: number; id: Uint8Array }>`
+    SELECT sequence, id, reason, status, attempts, failure.node, failed_at AS failedAtMs, detail, text AS record, crashes
     FROM failure JOIN request USING (n) LEFT JOIN record USING (n)
     WHERE failure.space = ${space} AND sequence >= ${Number(cursor ?? 0)} ORDER BY sequence LIMIT ${max + 1}`;
-  const requests = rows.slice(0, max).map(({ id, crashes, text, ...row }) => ({
-    id: hexOf(id),
-    ...failureOfRow(row),
-    record: text,
-    crashes,
-  }));
+  const requests = rows.slice(0, max).map(({ sequence: _, id, ...row }) => ({ id: hexOf(id), ...row }));
   const next = rows[max];
   return { requests, cursor: next === undefined ? null : String(next.sequence) };
 }
 
 /** Why a request failed; null where it did not. */
 export function failureOf({ sql }: Transaction, n: number): Failure | null {
-  const row = sql.get<FailureRow>`
-    SELECT reason, status, attempts, node, failed_at, detail FROM failure WHERE n = ${n}`;
-  return row === undefined ? null : failureOfRow(row);
-}
-
-interface FailureRow {
-  readonly reason: string;
-  readonly status: number | null;
-  readonly attempts: number;
-  readonly node: string;
-  readonly failed_at: number;
-  readonly detail: string | null;
-}
-
-function failureOfRow({ reason, status, attempts, node, failed_at, detail }: FailureRow): Failure {
-  return { reason, status, attempts, node, failedAtMs: failed_at, detail };
+  const row = sql.get<Failure>`
+    SELECT reason, status, attempts, node, failed_at AS failedAtMs, detail FROM failure WHERE n = ${n}`;
+  return row ?? null;
 }

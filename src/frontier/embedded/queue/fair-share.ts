@@ -6,6 +6,7 @@
  */
 import { leastConcurrency } from '../../shared-settings/domain-limits.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
+import type { Transaction } from '../crawl/transaction.js';
 import type { NodeRow } from '../nodes/node-row.js';
 
 /** How long a node counts as hungry after it got nothing. */
@@ -16,10 +17,10 @@ export const STAND_BACK_MS = 30;
 const HUNGRY_WAIT_MS = 25;
 
 /** Whether this node must take nothing now, because another is hungry and this one holds more than its share. */
-export function standsBack({ tally, nowMs }: OpenCrawl, holder: NodeRow): boolean {
+export function standsBack({ tally, nodes, nowMs }: Transaction, holder: NodeRow): boolean {
   if (tally.hungry === 0 || tally.hungry === holder.number) return false;
   if (nowMs - tally.hungry_at > HUNGRY_MS) return false;
-  return holder.leased * tally.alive > tally.leased;
+  return holder.leased * nodes.count > tally.leased;
 }
 
 /** Record whether this node got nothing although requests may wait for the concurrency of their domain. */
@@ -33,10 +34,12 @@ export function noteHunger(crawl: OpenCrawl, holder: NodeRow, gotSome: boolean):
 
 /** An estimate in O(1), as idle nodes ask it all the time: with fewer leases than any concurrency allows no domain is full. */
 function mayBeFull({ crawl, tally }: OpenCrawl): boolean {
-  return crawl.delay_ms === 0 && tally.pending > 0 && tally.leased >= leastConcurrency(crawl);
+  return (
+    crawl.tunables.delayMs === 0 && tally.pending > 0 && tally.leased >= leastConcurrency(crawl.tunables)
+  );
 }
 
 /** When a hungry node should ask again; null for a node that is not. */
-export function hungryWaitMs({ tally }: OpenCrawl, holder: NodeRow): number | null {
-  return tally.hungry === holder.number ? HUNGRY_WAIT_MS * tally.alive : null;
+export function hungryWaitMs({ tally, nodes }: Transaction, holder: NodeRow): number | null {
+  return tally.hungry === holder.number ? HUNGRY_WAIT_MS * nodes.count : null;
 }

@@ -1,5 +1,6 @@
 /** The lease verb: promote what is due, then lease the best requests of the ready domains, in order and within limits. */
 import { type CrawlState, type Lease, type LeaseAnswer, MAX_WAIT_MS } from '../../frontier.js';
+import { cookiesSince } from '../cookies/read-cookies.js';
 import { openWork } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { delayOf, dueAtOf, startDelayTimer } from '../domains/delay-timer.js';
@@ -8,8 +9,7 @@ import { concurrencyOf, updateState } from '../domains/domain-state.js';
 import { areAllWritten } from '../feeds/outbox.js';
 import { closeWhenSpent, isFull } from '../nodes/budgets.js';
 import { asker, wasAsked } from '../nodes/idle.js';
-import { showLife } from '../nodes/liveness.js';
-import { type NodeRow, pipelinesOf } from '../nodes/node-row.js';
+import { type JoinedNode, type NodeRow, pipelinesOf } from '../nodes/node-row.js';
 import { isStarted } from '../seeds/starts.js';
 import { hungryWaitMs, noteHunger, STAND_BACK_MS, standsBack } from './fair-share.js';
 import { grantLease } from './leases.js';
@@ -20,25 +20,26 @@ import { nextSuspectAtMs, volunteer } from './suspects.js';
 /** Delayed requests and domains promoted by one call at most. */
 const PROMOTE = 500;
 
-/** Lease up to `max` requests to the node, and report the state of the crawl. */
+/** Lease up to `max` requests to the node, and report the state of the crawl. @param knownCookies the version it knows; absent: it wants none */
 export function lease(
   tx: Transaction,
-  node: number,
+  { number, options: { hasStart } }: JoinedNode,
   max: number,
   holding: number,
-  hasStart: boolean,
+  knownCookies?: number,
 ): LeaseAnswer {
-  const holder = tx.nodes.requireAlive(node);
+  const holder = tx.nodes.requireAlive(number);
   closeWhenSpent(tx);
-  const { control, run_id, closing, max_pages } = tx.crawl;
-  const isOpen = control === 'running' && run_id !== null && closing === null;
+  const { control, run } = tx.crawl;
+  const isOpen = control === 'running' && run?.closing === null;
   const leases: Lease[] = [];
   let isStandingBack = false;
   let hasMore = false;
   if (isOpen && max > 0) {
     promoteDelayed(tx, PROMOTE);
     tx.domains.promote(PROMOTE);
-    const room = max_pages > 0 ? Math.min(max, max_pages - tx.tally.run_pages) : max;
+    const { maxPages } = run.budgets;
+    const room = maxPages > 0 ? Math.min(max, maxPages - tx.tally.run_pages) : max;
     if (room > 0 && !volunteer(tx, holder, holding, leases)) {
       isStandingBack = standsBack(tx, holder);
       if (!isStandingBack) {
@@ -48,11 +49,13 @@ export function lease(
     }
   }
   const crawl = crawlState(tx, hasStart, holder);
-  if (crawl.finished) showLife(tx, holder);
+  if (crawl.finished) tx.nodes.showLife(holder);
+  const cookies = knownCookies === undefined ? null : cookiesSince(tx, knownCookies);
   return {
     leases,
     waitMs: !isOpen ? MAX_WAIT_MS : hasMore ? 0 : isStandingBack ? STAND_BACK_MS : waitMs(tx, holder),
     crawl,
+    ...(cookies !== null && { cookies }),
   };
 }
 
@@ -73,7 +76,7 @@ export function crawlState(tx: Transaction, hasStart: boolean, node: NodeRow | n
     finished,
     idleDue: isDone && !finished && asker(tx) === null,
     acceptedInRun: tally.run_accepted,
-    closing: crawl.closing,
+    closing: crawl.run?.closing?.reason ?? null,
     seedsWaiting,
     idleMs: isIdle ? Math.max(0, tx.nowMs - tally.busy_at) : 0,
     full: isFull(tx),

@@ -4,16 +4,12 @@ import type { Transaction } from '../crawl/transaction.js';
 import { delayOf } from '../domains/delay-timer.js';
 import type { DomainRow } from '../domains/domain-row.js';
 import type { LifeChange } from '../dupefilters/dupefilter.js';
-import { incarnationName, type NodeRow } from '../nodes/node-row.js';
-import { noteLost } from './losses.js';
-import type { Order } from './order.js';
-import { deleteRequest, hexOf, returnToPending } from './requests.js';
+import type { NodeRow } from '../nodes/node-row.js';
+import { bytesOf, hexOf, makePending, noteLost, type RequestRow } from './requests.js';
 
 /** A leased request. */
-export interface LeasedRow {
-  readonly n: number;
+export interface LeasedRow extends RequestRow {
   readonly id: Uint8Array;
-  readonly domain: string;
   readonly crashes: number;
   readonly unfiltered: 0 | 1;
   readonly node: number;
@@ -42,10 +38,10 @@ export function grantLease(tx: Transaction, holder: NodeRow, domain: DomainRow, 
   domain.active += 1;
   domain.pages += 1;
   holder.leased += 1;
-  if (unfiltered === 0) tx.dupefilter.onLife(id, { state: 'leased' });
+  if (unfiltered === 0) tx.dupefilter.open()?.onLife(id, { state: 'leased' });
   return {
     id: hexOf(id),
-    token: tokenText(holder.number, token, n),
+    token: tokenText(holder.number, token),
     record: text,
     domain: domain.name,
     delayMs: Math.ceil(delayOf(domain, crawl)),
@@ -57,31 +53,36 @@ interface GrantedRow extends Pick<LeasedRow, 'id' | 'crashes' | 'unfiltered'> {
   readonly text: string | null;
 }
 
-/** The request that a node has leased with this token and id; null where it has no such lease. */
-export function findLease(tx: Transaction, node: number, token: string, id: Uint8Array): LeasedRow | null {
-  const parts = tokenParts(token);
-  if (parts === null || parts.node !== node) return null;
-  const { n, token: number } = parts;
-  const row = tx.sql.get<Pick<LeasedRow, 'domain' | 'crashes' | 'unfiltered' | 'leased_at'>>`
-    SELECT domain, crashes, unfiltered, leased_at FROM request
-    WHERE n = ${n} AND state = 'leased' AND node = ${node} AND token = ${number} AND id = ${id} AND space = ${tx.space}`;
-  return row === undefined ? null : { ...row, n, id, node, token: number };
+/** The request of this id that a node has leased with this token; null where it has no such lease. */
+export function findLease(
+  { sql, space }: Transaction,
+  node: number,
+  token: string,
+  id: string,
+): LeasedRow | null {
+  const row = sql.get<LeasedRow>`
+    SELECT n, id, domain, rank, arrival, crashes, unfiltered, node, token, leased_at FROM request
+    WHERE space = ${space} AND id = ${bytesOf(id)} AND state = 'leased' AND node = ${node}`;
+  return row !== undefined && tokenText(node, row.token) === token ? row : null;
 }
 
-/** The leased requests of a node, at most `max`, in the order of acceptance. */
-export function leasesOf({ sql, space }: Transaction, node: number, max: number): LeasedRow[] {
+/** The leased requests of a node, at most `max`, in the order of acceptance. A node holds some dozens. */
+export function leasesOf({ sql, space }: Transaction, node: number, max = 100_000): LeasedRow[] {
   return sql.all`
-    SELECT n, id, domain, crashes, unfiltered, node, token, leased_at FROM request
+    SELECT n, id, domain, rank, arrival, crashes, unfiltered, node, token, leased_at FROM request
     WHERE node = ${node} AND state = 'leased' AND space = ${space} ORDER BY n LIMIT ${max}`;
 }
 
-/** Record the new state of a request in the dupefilter, unless the request bypasses it. */
-export function recordState(tx: Transaction, { id, unfiltered }: LeasedRow, change: LifeChange): void {
-  if (unfiltered === 0) tx.dupefilter.onLife(id, change);
-}
-
-/** End a lease in the counters of its node, domain and crawl. The caller moves the request to its next state. */
-export function releaseCapacity(tx: Transaction, { node, domain, crashes }: LeasedRow): void {
+/**
+ * End a lease in the counters of its node, domain and crawl, and record the new state of its request in the dupefilter, unless
+ * it bypasses that. The caller moves the request to that state.
+ */
+export function endLease(
+  tx: Transaction,
+  { id, unfiltered, node, domain, crashes }: LeasedRow,
+  change: LifeChange,
+): void {
+  if (unfiltered === 0) tx.dupefilter.open()?.onLife(id, change);
   tx.tally.leased -= 1;
   tx.domains.change(domain).active -= 1;
   const holder = tx.nodes.find(node);
@@ -93,34 +94,11 @@ export function releaseCapacity(tx: Transaction, { node, domain, crashes }: Leas
 
 /** End a lease and make its request pending again, with its old arrival. @param crashes its new count of crashes. */
 export function returnToQueue(tx: Transaction, held: LeasedRow, crashes = held.crashes): void {
-  releaseCapacity(tx, held);
-  recordState(tx, held, { state: 'pending' });
-  const order = tx.sql.get<Order>`SELECT rank, arrival FROM request WHERE n = ${held.n}`!;
-  returnToPending(tx, { ...held, ...order }, crashes);
+  endLease(tx, held, { state: 'pending' });
+  makePending(tx, held, crashes);
 }
-
-/** End a lease and delete its request, which is done. */
-export function completeRequest(tx: Transaction, held: LeasedRow): void {
-  releaseCapacity(tx, held);
-  deleteRequest(tx, held.n);
-  tx.tally.done += 1;
-}
-
-/** The name of the incarnation that holds a lease, for the failed list. */
-export const holderName = ({ id, number }: NodeRow): string => incarnationName(id, number);
 
 /** Fencing token of a lease. Lease numbers of a crawl rise and node numbers are random, so an old token never matches. */
-export function tokenText(node: number, token: number, n: number): string {
-  return `${node.toString(16)}.${token.toString(36)}.${n.toString(36)}`;
-}
-
-function tokenParts(text: string): { node: number; token: number; n: number } | null {
-  const [node = '', token = '', n = ''] = text.split('.');
-  const parts = {
-    node: Number.parseInt(node, 16),
-    token: Number.parseInt(token, 36),
-    n: Number.parseInt(n, 36),
-  };
-  const isSound = Object.values(parts).every(Number.isSafeInteger);
-  return isSound && tokenText(parts.node, parts.token, parts.n) === text ? parts : null;
+export function tokenText(node: number, token: number): string {
+  return `${node.toString(16)}.${token.toString(36)}`;
 }

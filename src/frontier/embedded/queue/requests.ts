@@ -2,17 +2,15 @@
 import type { OpenCrawl } from '../crawl/open-crawl.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { plainText } from '../file/statements.js';
-import { orderOf } from './order.js';
+import { type Order, orderOf } from './order.js';
 
 /** `suspect` is pending too, but is leased alone: a node died while it processed the request. */
 export type RequestState = 'pending' | 'suspect' | 'delayed' | 'leased' | 'failed';
 
 /** Fields needed to change a request's state. */
-export interface RequestRow {
+export interface RequestRow extends Order {
   readonly n: number;
   readonly domain: string;
-  readonly rank: number;
-  readonly arrival: number;
 }
 
 /** A request to be inserted. */
@@ -40,65 +38,70 @@ export function liveRequest(
   return sql.get`SELECT n, state FROM request WHERE space = ${space} AND id = ${id}`;
 }
 
-/** Insert a request that is pending, or a suspect where it crashed before. @returns false where its id is live already. */
-export function insertPending(tx: Transaction, request: NewRequest, arrival: number): boolean {
+/**
+ * Insert a request that is pending, a suspect where it crashed before, or delayed until `dueUs`. @returns false where its id is
+ * live already.
+ */
+export function insertRequest(
+  tx: Transaction,
+  request: NewRequest,
+  arrivalUs: number,
+  dueUs: number | null,
+): boolean {
   const { sql, space, crawl } = tx;
   const { id, priority, crashes, record } = request;
   const domain = plainText(request.domain);
-  const order = orderOf(crawl.queue_class, priority, arrival);
-  const state = crashes > 0 ? 'suspect' : 'pending';
-  const n = sql.insert`
-    INSERT INTO request (space, id, state, domain, priority, rank, arrival, crashes, unfiltered)
-    VALUES (${space}, ${id}, ${state}, ${domain}, ${priority}, ${order.rank}, ${order.arrival}, ${crashes}, ${request.unfiltered ? 1 : 0})
-    ON CONFLICT DO NOTHING`;
-  if (n === 0) return false;
-  sql.run`INSERT INTO record (n, text) VALUES (${n}, ${record})`;
-  if (state === 'suspect') tx.tally.suspects += 1;
-  else {
-    tx.tally.pending += 1;
-    tx.domains.addPending(domain, order);
-  }
-  return true;
-}
-
-/** Insert a request that is delayed until an instant in µs. @returns false where its id is live already. */
-export function insertDelayed(tx: Transaction, request: NewRequest, dueUs: number): boolean {
-  const { sql, space } = tx;
-  const { id, priority, crashes, record } = request;
+  const order = orderOf(crawl.queue_class, priority, arrivalUs);
+  const state = dueUs === null ? pendingState(crashes) : 'delayed';
   const n = sql.insert`
     INSERT INTO request (space, id, state, domain, priority, rank, arrival, due, crashes, unfiltered)
-    VALUES (${space}, ${id}, 'delayed', ${plainText(request.domain)}, ${priority}, 0, 0, ${dueUs}, ${crashes}, ${request.unfiltered ? 1 : 0})
+    VALUES (${space}, ${id}, ${state}, ${domain}, ${priority}, ${order.rank}, ${order.arrival}, ${dueUs}, ${crashes},
+      ${request.unfiltered ? 1 : 0})
     ON CONFLICT DO NOTHING`;
   if (n === 0) return false;
   sql.run`INSERT INTO record (n, text) VALUES (${n}, ${record})`;
-  tx.tally.delayed += 1;
+  countWaiting(tx, state, domain, order);
   return true;
 }
 
-/** Make a request pending again with its old arrival, or a suspect where it has crashes. The caller ends its former state. */
-export function returnToPending(
+/** Make a request pending, or a suspect where it has crashes. The caller ends its former state. */
+export function makePending(
   tx: Transaction,
   { n, domain, rank, arrival }: RequestRow,
   crashes: number,
 ): void {
-  const state = crashes > 0 ? 'suspect' : 'pending';
-  tx.sql
-    .run`UPDATE request SET state = ${state}, crashes = ${crashes}, node = NULL, token = NULL, leased_at = NULL WHERE n = ${n}`;
-  if (state === 'suspect') tx.tally.suspects += 1;
-  else {
-    tx.tally.pending += 1;
-    tx.domains.addPending(domain, { rank, arrival });
-  }
+  const state = pendingState(crashes);
+  tx.sql.run`
+    UPDATE request SET state = ${state}, rank = ${rank}, arrival = ${arrival}, due = NULL, crashes = ${crashes},
+      node = NULL, token = NULL, leased_at = NULL
+    WHERE n = ${n}`;
+  countWaiting(tx, state, domain, { rank, arrival });
 }
 
-/** Delay a request for `delayMs`, with a new record and priority. */
+/** Delay a request for `delayMs`, with a new record and priority. The caller ends its former state. */
 export function delay(tx: Transaction, n: number, delayMs: number, priority: number, record: string): void {
-  const due = dueAfter(tx, delayMs);
-  tx.sql
-    .run`UPDATE request SET state = 'delayed', due = ${due}, priority = ${priority}, node = NULL, token = NULL, leased_at = NULL
+  const due = dueAfter(tx, tx.takeArrival(), delayMs);
+  tx.sql.run`
+    UPDATE request SET state = 'delayed', due = ${due}, priority = ${priority}, node = NULL, token = NULL, leased_at = NULL
     WHERE n = ${n}`;
   tx.sql.run`REPLACE INTO record (n, text) VALUES (${n}, ${record})`;
   tx.tally.delayed += 1;
+}
+
+const pendingState = (crashes: number) => (crashes > 0 ? 'suspect' : 'pending');
+
+function countWaiting(
+  { tally, domains }: Transaction,
+  state: RequestState,
+  domain: string,
+  order: Order,
+): void {
+  if (state === 'delayed') tally.delayed += 1;
+  else if (state === 'suspect') tally.suspects += 1;
+  else {
+    tally.pending += 1;
+    domains.addPending(domain, order);
+  }
 }
 
 /** After the system clock was set back, arrivals are ahead of it. If by more than this, in µs, due times count from the clock. */
@@ -108,10 +111,9 @@ const CLOSE_US = 1_000_000;
  * A due time `delayMs` from now, in µs, at most MAX_SAFE_INTEGER. Requests that are delayed equally long keep the order in
  * which they were delayed, since it counts from their arrivals.
  */
-export function dueAfter(tx: Transaction, delayMs: number): number {
-  const nowUs = tx.nowMs * 1000;
-  const arrival = tx.takeArrival();
-  const from = arrival - nowUs < CLOSE_US ? arrival : nowUs;
+export function dueAfter({ nowMs }: Transaction, arrivalUs: number, delayMs: number): number {
+  const nowUs = nowMs * 1000;
+  const from = arrivalUs - nowUs < CLOSE_US ? arrivalUs : nowUs;
   return Math.min(from + Math.round(delayMs * 1000), Number.MAX_SAFE_INTEGER);
 }
 
@@ -123,11 +125,25 @@ export function promoteDelayed(tx: Transaction, max: number): void {
     SELECT n, domain, priority, crashes FROM request WHERE space = ${space} AND state = 'delayed' AND due <= ${nowMs * 1000}
     ORDER BY due LIMIT ${max}`;
   for (const { n, domain, priority, crashes } of due) {
-    const { rank, arrival } = orderOf(crawl.queue_class, priority, tx.takeArrival());
-    sql.run`UPDATE request SET rank = ${rank}, arrival = ${arrival}, due = NULL WHERE n = ${n}`;
+    const order = orderOf(crawl.queue_class, priority, tx.takeArrival());
     tx.tally.delayed -= 1;
-    returnToPending(tx, { n, domain, rank, arrival }, crashes);
+    makePending(tx, { n, domain, ...order }, crashes);
   }
+}
+
+/**
+ * Delete a request whose record vanished from the file, because somebody deleted rows or a repair could not save it. It is
+ * counted as lost, and its fingerprint is forgotten, so that links and seeds bring it back. A BloomDupeFilter cannot forget.
+ */
+export function noteLost(
+  tx: Transaction,
+  { n, id, unfiltered }: { readonly n: number; readonly id: Uint8Array; readonly unfiltered: 0 | 1 },
+): void {
+  deleteRequest(tx, n);
+  tx.tally.lost += 1;
+  const seen = tx.dupefilter.open();
+  if (unfiltered === 1 || seen === null || seen.choice.class === 'BloomDupeFilter') return;
+  if (seen.forget(id)) tx.crawl.epoch += 1;
 }
 
 /** Delete a request with its record. */

@@ -5,25 +5,16 @@ import type { Effects, Lease, Outcome, SettleAnswer } from '../../frontier.js';
 import { commitCookies } from '../cookies/write-cookies.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { adjustDelay } from '../domains/autothrottle.js';
-import type { LifeChange } from '../dupefilters/dupefilter.js';
 import { commitValidators } from '../dupefilters/validators.js';
 import { addItems } from '../feeds/items.js';
 import { appendCommitted } from '../feeds/outbox.js';
 import { closeWhenSpent, comesTooLate, countForBudgets } from '../nodes/budgets.js';
 import { closeRun } from '../nodes/control.js';
-import { feedsOf, type NodeRow } from '../nodes/node-row.js';
+import { feedsOf, type JoinedNode, type NodeRow } from '../nodes/node-row.js';
 import { accept } from './accept.js';
 import { fail } from './failures.js';
-import {
-  completeRequest,
-  findLease,
-  holderName,
-  type LeasedRow,
-  recordState,
-  releaseCapacity,
-  returnToQueue,
-} from './leases.js';
-import { bytesOf, delay } from './requests.js';
+import { endLease, findLease, type LeasedRow, returnToQueue } from './leases.js';
+import { delay, deleteRequest } from './requests.js';
 
 const nothingWritten: SettleAnswer = { committed: false };
 const sendAllLinks: SettleAnswer = { committed: false, resend: true };
@@ -31,24 +22,23 @@ const sendAllLinks: SettleAnswer = { committed: false, resend: true };
 /** End the lease and commit its effects, if this node still holds it. */
 export function settle(
   tx: Transaction,
-  node: number,
+  { number, options }: JoinedNode,
   lease: Lease,
   outcome: Outcome,
   effects: Effects,
-  maxCookieJars: number,
 ): SettleAnswer {
   const epoch = String(tx.crawl.epoch);
-  const holder = tx.nodes.find(node);
-  if (holder === null || holder.is_dead === 1) return nothingWritten;
-  const held = findLease(tx, node, lease.token, bytesOf(lease.id));
-  if (held === null) return nothingWritten;
+  const holder = tx.nodes.findAlive(number);
+  const held = holder === null ? null : findLease(tx, number, lease.token, lease.id);
+  if (holder === null || held === null) return nothingWritten;
   const { withheld } = effects;
   if (withheld !== undefined && withheld.epoch !== epoch) return sendAllLinks;
   if (comesTooLate(tx, effects.stats)) {
     returnToQueue(tx, held);
     return { committed: false, closed: true };
   }
-  tx.dupefilter.agree();
+  // A dupefilter that was cleared has the class of the live nodes again.
+  tx.crawl.dupefilter ??= tx.crawl.shape?.dupefilter ?? null;
   // Before the lease ends: a page's link to itself finds a live request, also when its fingerprint was forgotten.
   const answer = accept(tx, effects.requests, 'links');
   end(tx, holder, held, outcome);
@@ -66,7 +56,7 @@ export function settle(
   addItems(tx, effects.items);
   if (effects.feedItems.length > 0) appendCommitted(tx, feedsOf(holder), lease.id, effects);
   if (effects.cookies !== undefined && outcome.kind !== 'released') {
-    commitCookies(tx, effects.cookies, maxCookieJars);
+    commitCookies(tx, effects.cookies, options.maxCookieJars);
   }
   if (effects.validators !== undefined && outcome.kind === 'done') {
     commitValidators(tx, effects.validators, (answer.dropped ?? 0) + (answer.trapped ?? 0) > 0);
@@ -75,30 +65,20 @@ export function settle(
 }
 
 function end(tx: Transaction, holder: NodeRow, held: LeasedRow, outcome: Outcome): void {
-  switch (outcome.kind) {
-    case 'done':
-      recordState(tx, held, attemptOf(outcome, 'done'));
-      completeRequest(tx, held);
-      return;
-    case 'released':
-      returnToQueue(tx, held);
-      return;
-    case 'retry':
-      recordState(tx, held, attemptOf(outcome, 'delayed'));
-      releaseCapacity(tx, held);
-      delay(tx, held.n, delayInBounds(outcome.afterMs), priorityInBounds(outcome.priority), outcome.record);
-      return;
-    case 'failed': {
-      recordState(tx, held, attemptOf(outcome, 'failed'));
-      releaseCapacity(tx, held);
-      const { reason, status = null, attempts, detail = null } = outcome;
-      const why = { reason, status, attempts, detail, node: holderName(holder), failedAtMs: tx.nowMs };
-      fail(tx, held.n, why, held.crashes);
-    }
+  if (outcome.kind === 'released') {
+    returnToQueue(tx, held);
+    return;
   }
-}
-
-/** The change of state that an attempt led to, for the dupefilter. */
-function attemptOf(outcome: Exclude<Outcome, { kind: 'released' }>, state: LifeChange['state']): LifeChange {
-  return { state, status: outcome.status ?? null, attempts: outcome.attempts };
+  const { kind, status = null, attempts } = outcome;
+  endLease(tx, held, { state: kind === 'retry' ? 'delayed' : kind, status, attempts });
+  if (kind === 'done') {
+    deleteRequest(tx, held.n);
+    tx.tally.done += 1;
+  } else if (kind === 'retry') {
+    const { afterMs, priority, record } = outcome;
+    delay(tx, held.n, delayInBounds(afterMs), priorityInBounds(priority), record);
+  } else {
+    const { reason, detail = null } = outcome;
+    fail(tx, held.n, { reason, status, attempts, detail }, holder, held.crashes);
+  }
 }

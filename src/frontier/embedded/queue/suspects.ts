@@ -23,8 +23,7 @@ interface Suspect {
 export function volunteer(tx: Transaction, holder: NodeRow, holding: number, leases: Lease[]): boolean {
   const { tally } = tx;
   if (tally.volunteer !== 0 && tally.volunteer !== holder.number) {
-    const other = tx.nodes.find(tally.volunteer);
-    if (other !== null && other.is_dead === 0) return false;
+    if (tx.nodes.findAlive(tally.volunteer) !== null) return false;
     tally.volunteer = 0;
   }
   if (tally.volunteer === 0 && firstEligible(tx) === null) return false;

@@ -2,11 +2,10 @@
 
 import { splitStats } from '../../../stats/stat-change.js';
 import type { NodeSnapshot, PartCounts, RunSnapshot, Shape, Snapshot } from '../../frontier.js';
-import { type CrawlRow, newTally, openWork, shapeOf, type TallyRow } from '../crawl/crawl-row.js';
+import { type CrawlRow, newTally, openWork, type TallyRow } from '../crawl/crawl-row.js';
 import type { Space } from '../crawl/keyspaces.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { listFeeds } from '../feeds/outbox.js';
-import { isAlive } from '../nodes/liveness.js';
 import type { NodeRow } from '../nodes/node-row.js';
 import { otherFormatOf, refuseOtherFormat } from '../nodes/shared-settings.js';
 
@@ -41,14 +40,14 @@ export function takeSnapshot(tx: Transaction): Snapshot {
       items: listBytes(tx, spaces.items, 'text'),
       stats: listBytes(tx, spaces.stats, 'name'),
     },
-    nodes: nodes.filter((node) => isAlive(tx, node)).map((node) => describe(tx, node)),
-    silent: nodes.filter((node) => !isAlive(tx, node)).map((node) => describe(tx, node)),
+    nodes: nodes.filter((node) => tx.nodes.isAlive(node)).map((node) => describe(tx, node)),
+    silent: nodes.filter((node) => !tx.nodes.isAlive(node)).map((node) => describe(tx, node)),
     ...splitStats(tx.counters.all()),
     outbox: listFeeds(tx),
     run: crawl === null ? null : runOf(crawl, tally),
     control: crawl?.control ?? 'running',
     shape: crawl === null ? null : agreedShape(crawl),
-    queueLimit: crawl === null || crawl.run_id === null ? null : crawl.queue_limit,
+    queueLimit: crawl === null || crawl.run === null ? null : crawl.tunables.queueLimit,
     beganAtMs: crawl?.began_at ?? null,
     seenSinceMs: crawl?.seen_since ?? null,
   };
@@ -70,25 +69,23 @@ export function countParts(tx: Transaction): PartCounts {
   };
 }
 
-function runOf(crawl: CrawlRow, tally: TallyRow): RunSnapshot | null {
-  const { run_id, run_started_at, closed, closing, closed_at } = crawl;
-  if (run_id === null) return null;
+function runOf({ run }: CrawlRow, tally: TallyRow): RunSnapshot | null {
+  if (run === null) return null;
+  const { id, startedAtMs, closed, closing } = run;
   return {
-    id: run_id,
-    startedAt: run_started_at,
+    id,
+    startedAt: startedAtMs,
     pages: tally.run_pages,
     items: tally.run_items,
     failed: tally.run_failed,
-    closed: closed ?? closing,
-    endedAt: closed === null ? null : closed_at,
+    closed: (closed ?? closing)?.reason ?? null,
+    endedAt: closed?.atMs ?? null,
   };
 }
 
 /** Null too where a cleared dupefilter may be followed by one of another class. */
-function agreedShape(crawl: CrawlRow): Shape | null {
-  const shape = shapeOf(crawl);
-  if (shape === null || crawl.dupefilter === null) return null;
-  return { ...shape, dupefilter: JSON.parse(crawl.dupefilter) };
+function agreedShape({ shape, dupefilter }: CrawlRow): Shape | null {
+  return shape === null || dupefilter === null ? null : { ...shape, dupefilter };
 }
 
 function describe({ nowMs }: Transaction, node: NodeRow): NodeSnapshot {

@@ -25,11 +25,7 @@ const SWEPT = 10;
 
 /** The row of an origin, to be changed and written; null where nothing is known. */
 export function readOrigin({ sql, space }: Transaction, origin: string): RobotsRow | null {
-  return (
-    sql.get<RobotsRow>`
-      SELECT space, origin, state, text, until, kept_until, node, claim, claimed_at, url, hops, failures, delay_ms, rest_until
-      FROM robots WHERE space = ${space} AND origin = ${origin}` ?? null
-  );
+  return sql.get<RobotsRow>`SELECT * FROM robots WHERE space = ${space} AND origin = ${origin}` ?? null;
 }
 
 export function newOrigin(space: number, origin: string): RobotsRow {
@@ -43,8 +39,8 @@ export function newOrigin(space: number, origin: string): RobotsRow {
 export function writeOrigin({ sql, space, nowMs }: Transaction, row: RobotsRow): void {
   row.kept_until = Math.max(nowMs, row.until) + MAX_ROBOTS_MS;
   writeRow(sql, 'robots', row);
-  sql.run`DELETE FROM robots WHERE n IN (
-    SELECT n FROM robots WHERE space = ${space} AND kept_until <= ${nowMs} LIMIT ${SWEPT})`;
+  sql.run`DELETE FROM robots WHERE rowid IN (
+    SELECT rowid FROM robots WHERE space = ${space} AND kept_until <= ${nowMs} LIMIT ${SWEPT})`;
 }
 
 /** For how long a row is still valid; 0 when it is not. An instant more than a day ahead was stored before the clock was set back. */

@@ -10,12 +10,13 @@ import {
 } from '../../robots/robots-state.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { plainText } from '../file/statements.js';
+import type { JoinedNode } from '../nodes/node-row.js';
 import { newOrigin, type RobotsRow, readOrigin, rest, validForMs, wake, writeOrigin } from './origins.js';
 
 /** What is known of the robots.txt of an origin. Where nothing is, the node is to fetch it. */
 export function robots(
   tx: Transaction,
-  node: number,
+  { number: node }: JoinedNode,
   origin: string,
   domain: string,
   isFetching: boolean,
@@ -35,7 +36,7 @@ export function robots(
 /** End a claim with what came of its fetch. @returns false where the claim was lost. */
 export function storeRobots(
   tx: Transaction,
-  node: number,
+  { number: node }: JoinedNode,
   { origin, domain, token }: RobotsClaim,
   result: RobotsResult,
   stats: Readonly<Record<string, number>>,
@@ -66,7 +67,7 @@ function waitFor(tx: Transaction, row: RobotsRow, node: number, isFetching: bool
 function isFetched(tx: Transaction, row: RobotsRow, node: number, isFetching: boolean): boolean {
   if (row.state !== 'claimed') return false;
   if (row.node === node) return isFetching;
-  return tx.nodes.find(row.node)?.is_dead === 0;
+  return tx.nodes.findAlive(row.node) !== null;
 }
 
 function claim(tx: Transaction, row: RobotsRow, node: number, domain: string): RobotsAnswer {

@@ -7,7 +7,7 @@ import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import { connect, type Value } from '../../../disk/sqlite.js';
 import { RefusedError } from '../../../errors.js';
 import type { Salvaged } from '../../open-options.js';
-import { type FirstShape, newCrawl, newTally } from '../crawl/crawl-row.js';
+import { type FirstShape, newTally, writeNewCrawl } from '../crawl/crawl-row.js';
 import { createFile, removeFile } from '../file/database.js';
 import { enterFolder, otherUsers } from '../file/folder.js';
 import { writeRow } from '../file/rows.js';
@@ -160,7 +160,7 @@ function pauseCrawls(sql: Statements, shape: FirstShape): string[] {
   const without = (table: string) =>
     sql.column<number>(`SELECT id ${crawls} AND id NOT IN (SELECT space FROM ${table})`);
   const nowMs = Date.now();
-  for (const id of without('crawl')) writeRow(sql, 'crawl', newCrawl(id, shape, nowMs));
+  for (const id of without('crawl')) writeNewCrawl(sql, id, shape, nowMs);
   for (const id of without('tally')) writeRow(sql, 'tally', newTally(id, nowMs));
   sql.run`UPDATE crawl SET epoch = epoch + 1, repairing = coalesce(repairing, control), control = 'paused'`;
   return sql.column(`SELECT name ${crawls} ORDER BY name`);

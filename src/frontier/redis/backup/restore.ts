@@ -14,7 +14,7 @@ import type { FailedRequest, Part } from '../../frontier.js';
 import type { OpenOptions } from '../../open-options.js';
 import { nodesAtWork, otherRestore, partNotEmpty, restoreGone } from '../../refusals.js';
 import type { Arguments } from '../connection/lua-message.js';
-import { int, named, text } from '../connection/reply.js';
+import { int, json } from '../connection/reply.js';
 import { changeArguments } from '../cookies/cookie-reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { startField } from '../join.js';
@@ -22,24 +22,19 @@ import { domainName } from '../request-columns.js';
 import { storedStat } from '../stored-stats.js';
 import { indexArguments, seenArguments } from './dupefilter.js';
 
+/** The answer of `lua/backup/restore-begin.lua`. Which field there is depends on the status. */
+type Begun = Readonly<{ status: string; entries: number; nodes: number; part: Part }>;
+
 /** The verbs of a restore. */
 export function redisRestore({ options, call, forNewMeta }: CrawlAccess): Omit<Backups, 'read'> {
   return {
     async begin({ id, parts, exclusive, force }) {
       const args = { restore: id, force, parts, exclusive, ...forNewMeta() };
-      const answer = named(await call('restore_begin', args));
-      switch (text(answer.status)) {
-        case 'begun':
-          return int(answer.entries);
-        case 'whole':
-          return null;
-        case 'live':
-          throw nodesAtWork(int(answer.nodes), 'restore');
-        case 'full':
-          throw partNotEmpty(text(answer.part) as Part);
-        default:
-          throw otherRestore();
-      }
+      const { status, entries, nodes, part } = json<Begun>(await call('restore_begin', args));
+      if (status === 'live') throw nodesAtWork(nodes, 'restore');
+      if (status === 'full') throw partNotEmpty(part);
+      if (status === 'other') throw otherRestore();
+      return status === 'whole' ? null : entries;
     },
     async apply(id, number, entry) {
       // The bits of other classes of dupefilters need no index.

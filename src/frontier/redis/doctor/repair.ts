@@ -2,7 +2,7 @@
 import type { Frontier, Repaired } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
 import type { Arguments } from '../connection/lua-message.js';
-import { int, named } from '../connection/reply.js';
+import { int, json } from '../connection/reply.js';
 import { type Ask, pairs, walk } from '../connection/scan.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { newEpoch } from '../join.js';
@@ -24,8 +24,8 @@ export async function repairRedis(
   force: boolean,
 ): Promise<Repaired> {
   const args = { force, queueClass: shape.queueClass, epoch: newEpoch() };
-  const { live } = named(await call('repair_begin', args));
-  if (live != null) throw nodesAtWork(int(live), 'repair');
+  const live = int(await call('repair_begin', args));
+  if (live > 0) throw nodesAtWork(live, 'repair');
   // HSCAN may return a record twice when the hash is resized meanwhile. The verb ignores the second one.
   const ask: Ask = (question) => connection.patiently(question);
   const pages = walk(ask, (client, cursor) => client.hscanBuffer(keys.requests, cursor, 'COUNT', STEP));
@@ -36,8 +36,7 @@ export async function repairRedis(
     await call('repair_requeue', { requests, unreadable });
   }
   await ask((client) => repairPieces(client, keys));
-  const { pending, delayed, failed } = named(await call('repair_end', {}));
-  return { pending: int(pending), delayed: int(delayed), failed: int(failed) };
+  return json<Repaired>(await call('repair_end', {}));
 }
 
 function requestArguments(id: Buffer, record: Buffer, read: Parameters<Frontier['repair']>[0]): Arguments {

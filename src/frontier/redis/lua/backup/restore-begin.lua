@@ -3,7 +3,7 @@
 --
 -- args: restore: id · force · parts: the parts to restore · exclusive: those of them that must be empty even with force ·
 --   queueClass, epoch: for a new meta
--- Returns by name: status begun, with entries: how many are restored already · whole: this backup was restored before, and
+-- Returns JSON: status begun, with entries: how many are restored already · whole: this backup was restored before, and
 --   nothing was cleared since · live, with nodes · other: another restore was cut off · full, with part: the first that
 --   is not empty. O(start_urls keys).
 
@@ -41,12 +41,12 @@ verbs.register('restore_begin', {}, function(crawl, args)
   if not isNew then meta.read(crawl) end
   dupefilters.refuseOther(crawl)
   local live = nodes.heardWithin(crawl, meta.number(crawl, 'node_timeout', 30000))
-  if live > 0 and not args.force then return verbs.named({ status = 'live', nodes = live }) end
+  if live > 0 and not args.force then return cjson.encode({ status = 'live', nodes = live }) end
   local underWay = meta.get(crawl, 'restoring')
-  if underWay == args.restore then return verbs.named({ status = 'begun', entries = meta.number(crawl, 'restored') }) end
-  if underWay then return verbs.named({ status = 'other' }) end
+  if underWay == args.restore then return cjson.encode({ status = 'begun', entries = meta.number(crawl, 'restored') }) end
+  if underWay then return cjson.encode({ status = 'other' }) end
   local why = obstacle(crawl, args)
-  if why then return verbs.named(why) end
+  if why then return cjson.encode(why) end
   meta.create(crawl, args.queueClass, args.epoch)
   if not isNew then meta.raiseEpoch(crawl) end
   dupefilters.agree(crawl)
@@ -54,5 +54,5 @@ verbs.register('restore_begin', {}, function(crawl, args)
   meta.set(crawl, 'restored', 0)
   meta.set(crawl, 'restored_from', '')
   verbs.save(crawl)
-  return verbs.named({ status = 'begun', entries = 0 })
+  return cjson.encode({ status = 'begun', entries = 0 })
 end)

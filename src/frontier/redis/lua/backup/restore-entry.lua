@@ -141,17 +141,14 @@ end
 
 function restore.outbox(crawl, args) feeds.append(crawl, { args.feed }, args.values) end
 
-verbs.register('restore_entry', {}, function(crawl, args)
-  meta.read(crawl)
+verbs.register('restore_entry', { 'crawl', 'accepts' }, function(crawl, args)
   if meta.get(crawl, 'restoring') ~= args.restore then return -1 end
   if meta.number(crawl, 'restored') >= args.entry then return 0 end
-  acceptance.check(crawl)
   if args.kind == 'seeds' then
     local key, type = seedsKey(crawl, args)
     if not keys.isOf(type, key) then verbs.refuse('WRONGTYPE a start_urls key of this crawl holds another type') end
   end
   restore[args.kind](crawl, args)
   meta.set(crawl, 'restored', args.entry)
-  verbs.save(crawl)
   return 1
 end)

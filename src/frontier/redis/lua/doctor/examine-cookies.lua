@@ -18,6 +18,6 @@ function examine.cookies(crawl, page, found)
         examine.breach(found, 'I4: the cookies of %s have no version: nodes would never read them', domain)
       end
     end
-    lists.append(found.counts, { field, count })
+    lists.pair(found.counts, field, count)
   end
 end

@@ -103,7 +103,7 @@ local function lookAgain(crawl, args, page, found)
   for _, id in ipairs(args.ids) do isWanted[id] = true end
   for i = 1, #page, 2 do
     local id = queue.idOf(args.place == 'queue' and string.sub(page[i], -SORT_KEY) or page[i])
-    if isWanted[id] then lists.append(found.found, { id, page[i] }) end
+    if isWanted[id] then lists.pair(found.found, id, page[i]) end
   end
 end
 

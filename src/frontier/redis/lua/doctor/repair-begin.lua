@@ -4,7 +4,7 @@
 -- crawl paused, and can be begun again.
 --
 -- args: force · queueClass, epoch: for a new meta
--- Returns by name: live: nodes because of which nothing was done, or nothing. O(domains + delayed + leases + cookies).
+-- Returns the number of live nodes because of which nothing was done, or 0. O(domains + delayed + leases + cookies).
 local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'run_pages', 'run_items', 'run_errors',
   'run_failed', 'run_accepted', 'run_started', 'delay', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'domain_pages', 'idle_since',
   'hungry_at', 'cookies', 'cookies_floor' }
@@ -66,7 +66,7 @@ verbs.register('repair_begin', {}, function(crawl, args)
   local at = crawl.keys
   mendMeta(crawl, args)
   local live = keys.isOf('zset', at.nodes) and nodes.heardWithin(crawl, meta.number(crawl, 'node_timeout', 30000)) or 0
-  if live > 0 and not args.force then return verbs.named({ live = live }) end
+  if live > 0 and not args.force then return live end
   for word, type in pairs(KEPT) do
     if not keys.isOf(type, at[word]) then redis.call('UNLINK', at[word]) end
   end
@@ -81,5 +81,5 @@ verbs.register('repair_begin', {}, function(crawl, args)
   meta.set(crawl, 'volunteer', '')
   meta.set(crawl, 'hungry', '')
   verbs.save(crawl)
-  return verbs.named({})
+  return 0
 end)

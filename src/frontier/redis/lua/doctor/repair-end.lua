@@ -1,10 +1,9 @@
 -- Last step of a repair: counters agree with what is there, no key has a time to live, and the crawl goes on as it was.
 --
 -- args: none of its own
--- Returns by name: pending, delayed, failed. O(failed).
-verbs.register('repair_end', { 'allow-oom' }, function(crawl)
+-- Returns JSON: pending, delayed, failed. O(failed).
+verbs.register('repair_end', { 'allow-oom', 'crawl' }, function(crawl)
   local at = crawl.keys
-  meta.read(crawl)
   -- Beyond FAILED_LIMIT a failed request has no record, only its reason.
   for _, id in ipairs(redis.call('HKEYS', at.failures)) do
     if not redis.call('ZSCORE', at.failed, id) then redis.call('ZADD', at.failed, crawl.nowUs, id) end
@@ -24,7 +23,6 @@ verbs.register('repair_end', { 'allow-oom' }, function(crawl)
   local control = meta.get(crawl, 'repairing')
   if control then meta.set(crawl, 'control', control) end
   meta.set(crawl, 'repairing', '')
-  verbs.save(crawl)
   redis.call('UNLINK', at.repaired)
-  return verbs.named({ pending = pending, delayed = delayed, failed = failed })
+  return cjson.encode({ pending = pending, delayed = delayed, failed = failed })
 end)

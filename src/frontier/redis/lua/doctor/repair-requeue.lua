@@ -5,9 +5,8 @@
 -- args: requests: { id, domain, priority, arrival (µs) }, the last three absent where the record cannot be read ·
 --   unreadable: JSON of why such a one failed
 -- Returns how many were put into the queue. O(n log m).
-verbs.register('repair_requeue', {}, function(crawl, args)
+verbs.register('repair_requeue', { 'crawl' }, function(crawl, args)
   local at, queued = crawl.keys, 0
-  meta.read(crawl)
   for _, request in ipairs(args.requests) do
     local id = request.id
     local isMissing = redis.call('HEXISTS', at.requests, id) == 1 and redis.call('SADD', at.repaired, id) == 1
@@ -23,6 +22,5 @@ verbs.register('repair_requeue', {}, function(crawl, args)
       end
     end
   end
-  verbs.save(crawl)
   return queued
 end)
