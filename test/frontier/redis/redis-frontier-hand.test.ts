@@ -72,6 +72,24 @@ describe('the frontier in Redis', { timeout: 60_000 }, () => {
       expect(await frontier.feeds.waiting('feed')).toBe(0);
     }));
 
+  it('gives no item the number of another where somebody deleted or overwrote the number of the last one', () =>
+    withCrawl(async (crawl, admin, spider) => {
+      const { frontier } = await crawl.node({ feeds: ['feed'] });
+      await frontier.push([request('a'), request('b'), request('c')], 'links');
+      const commitOne = async (item: string) =>
+        commit(frontier, await takeOne(frontier), done, { feedItems: [item] });
+      await commitOne('{"n":1}');
+      await admin.hdel(`${spider}:requests:~feeds`, 'feed:tail');
+      await commitOne('{"n":2}');
+      await admin.hset(`${spider}:requests:~feeds`, 'feed:tail', 'x');
+      await frontier.feeds.open(
+        { feed: 'feed', host: 'here', path: '/items.jsonl', pid: 1, owner: 'w' },
+        { staleMs: 30_000 },
+      );
+      await commitOne('{"n":3}');
+      expect(await frontier.feeds.read('feed', 0, 10)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}']);
+    }));
+
   it('that may evict keys, by a policy set under the crawl, leases nothing until it is changed; pages under way are committed', async () => {
     const evicting = await startRedis();
     try {

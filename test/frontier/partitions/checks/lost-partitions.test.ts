@@ -50,6 +50,21 @@ describe('a partition that lost its data', () => {
     await expect(crawl.node()).resolves.toMatchObject({ joined: { found: { pending: 0 } } });
   });
 
+  it('is repaired where only its record is gone', async () => {
+    await begun();
+    await admin.del(`${world.spider}:p1:requests:~meta`);
+    const outsider = await crawl.outsider();
+    const read = (_: string, record: string) => ({
+      domain: JSON.parse(record).domain ?? domains[1]!,
+      priority: 0,
+      acceptedAtMs: 0,
+    });
+    await outsider.repair(read, { force: false });
+    const { frontier, joined } = await crawl.node();
+    expect(joined.found.pending).toBe(COUNT);
+    expect(await take(frontier, COUNT)).toHaveLength(COUNT);
+  });
+
   it('is no matter where its node flushes the crawl', async () => {
     await begun();
     await deleteKeys(`${world.spider}:p1:*`);

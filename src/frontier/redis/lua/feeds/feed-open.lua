@@ -8,6 +8,7 @@
 verbs.register('feed_open', {}, function(crawl, args)
   local feed, wanted = args.feed, cjson.decode(args.writer)
   local writer = feeds.read(crawl, feed)
+  feeds.mendTail(crawl, feed)
   local isOthers = writer and writer.owner and writer.owner ~= wanted.owner
   if isOthers and writer.owner ~= args.displaced and crawl.nowMs - writer.seenMs < args.staleMs then
     return cjson.encode({ status = 'held', writer = writer })

@@ -32,10 +32,24 @@ function feeds.write(crawl, feed, writer) redis.call('HSET', crawl.keys.feeds, f
 
 function feeds.field(feed, number) return feed .. ':' .. lists.digits(number) end
 
+-- Counts the items of a feed anew where somebody deleted or overwrote the number of its last one, so that no item gets the
+-- number of another. O(outbox) then.
+function feeds.mendTail(crawl, feed)
+  local at, tail = crawl.keys, feed .. ':tail'
+  if tonumber(redis.call('HGET', at.feeds, tail) or '') then return end
+  local last = (feeds.read(crawl, feed) or {}).sequence or 0
+  for _, field in ipairs(redis.call('HKEYS', at.outbox)) do
+    local number = string.sub(field, 1, #feed + 1) == feed .. ':' and tonumber(string.sub(field, #feed + 2))
+    last = math.max(last, number or 0)
+  end
+  if last > 0 then redis.call('HSET', at.feeds, tail, lists.digits(last)) else redis.call('HDEL', at.feeds, tail) end
+end
+
 -- Items go to the end of the outbox of each feed.
 function feeds.append(crawl, names, items)
   if #items == 0 then return end
   for _, feed in ipairs(names) do
+    feeds.mendTail(crawl, feed)
     local before, fields = redis.call('HINCRBY', crawl.keys.feeds, feed .. ':tail', #items) - #items, {}
     for i, item in ipairs(items) do
       fields[2 * i - 1] = feeds.field(feed, before + i)
