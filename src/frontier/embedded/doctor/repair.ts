@@ -8,6 +8,7 @@ import { rebuildJars } from '../cookies/jars.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { FirstShape } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
+import { closeGaps, outboxBreaches } from '../feeds/close-gaps.js';
 import { addFailure } from '../queue/failures.js';
 import { orderOf } from '../queue/order.js';
 import { hexOf, noteLost, type RequestState } from '../queue/requests.js';
@@ -150,6 +151,7 @@ function endRepair(tx: Transaction): Repaired {
     if (count !== open.count) crawl.epoch += 1;
     open.count = count;
   }
+  if (outboxBreaches(sql, spaces.feeds.id).length > 0) closeGaps(sql, spaces.feeds.id);
   for (const list of spaces.lists) list.entries = sql.count(list.table, list.id);
   const idle = `SELECT name FROM domain WHERE space = ? AND state = 'idle' AND until IS NULL`;
   for (const name of sql.column<string>(idle, space)) {

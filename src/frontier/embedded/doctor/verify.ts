@@ -3,6 +3,7 @@ import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { Transaction } from '../crawl/transaction.js';
 import type { DomainRow } from '../domains/domain-row.js';
 import { updateState } from '../domains/domain-state.js';
+import { outboxBreaches } from '../feeds/close-gaps.js';
 import type { Database } from '../file/database.js';
 import { damagedStore } from '../file/sqlite-errors.js';
 import { invariants } from './invariants.js';
@@ -30,7 +31,8 @@ export async function verify(batch: CommitBatch, database: Database): Promise<st
     breaches.push(...page.breaches);
     after = page.last;
   }
-  for (const check of [checkDupefilter, checkLists]) breaches.push(...(await batch.read(check)));
+  for (const check of [checkDupefilter, checkLists, checkOutboxes])
+    breaches.push(...(await batch.read(check)));
   return breaches;
 }
 
@@ -115,6 +117,11 @@ function checkLists({ sql, spaces }: Transaction): string[] {
     const noun = `${table.replace('_', ' ')}s`;
     return n === entries ? [] : [`I4: there are ${n} ${noun} in ${name}, the counter says ${entries}`];
   });
+}
+
+/** I4: the records of feeds say how many items wait for each. */
+function checkOutboxes({ sql, spaces }: Transaction): string[] {
+  return outboxBreaches(sql, spaces.feeds.id);
 }
 
 /** I1: a crawl that does not exist has no requests, domains or nodes, since no sweep would delete them. */

@@ -8,6 +8,7 @@ import { connect, type Value } from '../../../disk/sqlite.js';
 import { RefusedError } from '../../../errors.js';
 import type { Salvaged } from '../../open-options.js';
 import { type FirstShape, newTally, writeNewCrawl } from '../crawl/crawl-row.js';
+import { closeGaps } from '../feeds/close-gaps.js';
 import { createFile, removeFile } from '../file/database.js';
 import { enterFolder, otherUsers } from '../file/folder.js';
 import { writeRow } from '../file/rows.js';
@@ -48,7 +49,8 @@ function saveInto(fresh: string, file: string, shape: FirstShape): Omit<Salvaged
     const found = copyRows(sql, pages);
     const lost = countLost(sql);
     sql.of('BEGIN').run();
-    closeGaps(sql);
+    for (const space of sql.column<number>('SELECT DISTINCT space FROM outbox UNION SELECT space FROM feed'))
+      closeGaps(sql, space);
     const crawls = pauseCrawls(sql, shape);
     sql.of('COMMIT').run();
     // Everything must be in the file itself: the log is not renamed with it.
@@ -139,19 +141,6 @@ function rebuildFromIndexes(sql: Statements): void {
     FROM known_id LEFT JOIN known_pending USING (n) WHERE n NOT IN (SELECT n FROM request)`;
   sql.run`INSERT OR IGNORE INTO space (id, name) SELECT id, name FROM known_space`;
   sql.run`UPDATE space SET is_crawl = 1 WHERE id IN (SELECT space FROM crawl UNION SELECT space FROM tally)`;
-}
-
-/** Renumber the items of each outbox, since an outbox must have no gaps. */
-function closeGaps(sql: Statements): void {
-  sql.run`DELETE FROM outbox WHERE sequence < 1`;
-  // By way of negative numbers, since no two items may have the same one.
-  sql.run`UPDATE outbox SET sequence = -place FROM (
-      SELECT n AS item, coalesce(written, 0) + row_number() OVER (PARTITION BY space, feed ORDER BY sequence) AS place
-      FROM outbox JOIN feed USING (space, feed) WHERE sequence > coalesce(written, 0))
-    WHERE n = item`;
-  sql.run`UPDATE outbox SET sequence = -sequence WHERE sequence < 0`;
-  sql.run`UPDATE feed SET last = coalesce(written, 0) + (SELECT count(*) FROM outbox
-    WHERE outbox.space = feed.space AND outbox.feed = feed.feed AND sequence > coalesce(written, 0))`;
 }
 
 /** Pause each crawl until it is repaired, and raise its epoch so that nodes forget the links they know. @returns the names. */

@@ -5,12 +5,14 @@ import { type Connection, connect } from '../../../../src/disk/sqlite.js';
 import { openEmbedded } from '../../../../src/frontier/embedded/embedded-frontier.js';
 import { fileIn } from '../../../../src/frontier/embedded/file/wal.js';
 import { salvage } from '../../../../src/frontier/embedded/salvage/salvage.js';
+import type { Frontier } from '../../../../src/frontier/frontier.js';
 import { reading } from '../../../frontier-contract/repair.js';
-import { request } from '../../../frontier-contract/world.js';
+import { commit, done, request, takeOne } from '../../../frontier-contract/world.js';
 import { joinAs } from '../../../helpers/joining.js';
 import { defaultShape, openOptions } from '../../../helpers/open-options.js';
 import { type TempDir, tempDir } from '../../../helpers/temp-dir.js';
 
+const writer = { feed: 'feed', host: 'here', path: '/items.jsonl', pid: 1, owner: 'w', format: 'jsonl' };
 const pages = Array.from({ length: 5 }, (_, n) => request(`p${n}`, { domain: `d${n}.example` }));
 
 let folder: TempDir;
@@ -107,6 +109,32 @@ it('counters that are gone are named with what to do, and counted anew', async (
   expect(await frontier.repair(reading(...pages), { force: false })).toMatchObject({ pending: 5 });
   expect(await frontier.verify()).toEqual([]);
   expect(await frontier.snapshot()).toMatchObject({ accepted: 5, pending: 5, lost: 0 });
+  await frontier.close();
+});
+
+it('items that wait for a feed whose record is gone are named, and written after a repair', async () => {
+  const before = await openEmbedded(openOptions(folder.dir, 'news'), folder.dir);
+  await joinAs(before, { feeds: ['feed'] });
+  const commitOne = async (frontier: Frontier, item: string) =>
+    commit(frontier, await takeOne(frontier), done, { feedItems: [item] });
+  await commitOne(before, '{"n":1}');
+  await before.feeds.open(writer, { staleMs: 1 });
+  await before.feeds.checkpoint(writer, { sequence: 1, lengthBytes: 8, header: '' }, 0);
+  await commitOne(before, '{"n":2}');
+  await before.leave('signal');
+  await before.close();
+  const damaged = connect(fileIn(folder.dir));
+  damaged.exec('DELETE FROM feed');
+  damaged.close();
+
+  const frontier = await openEmbedded(openOptions(folder.dir, 'news'), folder.dir);
+  expect(await frontier.verify()).toEqual(['I4: 1 items wait for the feed feed, and its record says none']);
+  await frontier.repair(reading(...pages), { force: false });
+  expect(await frontier.verify()).toEqual([]);
+  await joinAs(frontier, { feeds: ['feed'] });
+  await commitOne(frontier, '{"n":3}');
+  expect(await frontier.feeds.open(writer, { staleMs: 1 })).toBeNull();
+  expect(await frontier.feeds.read('feed', 0, 9)).toEqual(['{"n":2}', '{"n":3}']);
   await frontier.close();
 });
 
