@@ -1,15 +1,7 @@
 /** A damaged store of the embedded engine: every command says what to do, and `doctor --repair` saves what can be read. */
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  cpSync,
-  openSync,
-  readdirSync,
-  readlinkSync,
-  statSync,
-  truncateSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, openSync, readdirSync, readlinkSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../../src/disk/sqlite.js';
@@ -90,7 +82,8 @@ describe('a store', { timeout: 240_000 }, () => {
   async function copyOf(project: Project): Promise<{ copy: Project; file: string }> {
     const copy = await createProject({ settings, files: { 'spiders/walk.ts': walk } });
     projects.push(copy);
-    cpSync(project.path('.crawlnode'), copy.path('.crawlnode'), { recursive: true });
+    // Node 24's cpSync does not keep the modes of folders.
+    execFileSync('cp', ['-a', project.path('.crawlnode'), copy.path('.crawlnode')]);
     return { copy, file: copy.path('.crawlnode', 'frontier.db') };
   }
 
@@ -168,7 +161,7 @@ describe('a store', { timeout: 240_000 }, () => {
 
   it('whose log is damaged opens at an earlier state, or is repaired', async () => {
     const { copy, file } = await copyOf(whole);
-    if (statSync(`${file}-wal`, { throwIfNoEntry: false }) === undefined) cpSync(file, `${file}-wal`);
+    if (statSync(`${file}-wal`, { throwIfNoEntry: false }) === undefined) copyFileSync(file, `${file}-wal`);
     overwrite(`${file}-wal`, 0, randomBytes(PAGE_BYTES));
     const { code, stdout, stderr } = await runHere(['doctor', 'walk', '--deep'], { cwd: copy.dir });
     if (code !== 0) expect(`${stdout}${stderr}`).toContain('is damaged');
