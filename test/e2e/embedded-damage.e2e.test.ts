@@ -1,7 +1,16 @@
 /** A damaged store of the embedded engine: every command says what to do, and `doctor --repair` saves what can be read. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readdirSync, readlinkSync, statSync, truncateSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../../src/disk/sqlite.js';
