@@ -8,10 +8,10 @@ import { rebuildJars } from '../cookies/jars.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { FirstShape } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
-import { closeGaps, outboxBreaches } from '../feeds/close-gaps.js';
+import { closeGaps, outboxBreaches } from '../feeds/damaged-outboxes.js';
 import { addFailure } from '../queue/failures.js';
 import { orderOf } from '../queue/order.js';
-import { hexOf, noteLost, type RequestState } from '../queue/requests.js';
+import { countAsWaiting, hexOf, noteLost, pendingState, type RequestState } from '../queue/requests.js';
 
 /** Requests of one step: a transaction of some ms. */
 const STEP = 500;
@@ -113,7 +113,7 @@ function repairRequest(tx: Transaction, row: Row, read: ReadRecord): void {
 
 /** Make a request pending with its rank and arrival. Where it has none, they are made from its record. */
 function queue(tx: Transaction, row: Row, read: ReadRecord): void {
-  const { sql, tally, crawl } = tx;
+  const { sql, crawl } = tx;
   const { n, crashes } = row;
   let { domain, rank, arrival } = row;
   if (domain === '' || arrival === 0) {
@@ -122,16 +122,12 @@ function queue(tx: Transaction, row: Row, read: ReadRecord): void {
     if (arrival === 0)
       ({ rank, arrival } = orderOf(crawl.queue_class, recorded?.priority ?? -rank, tx.takeArrival()));
   }
-  const state = crashes > 0 ? 'suspect' : 'pending';
+  const state = pendingState(crashes);
   if (state !== row.state || domain !== row.domain || arrival !== row.arrival) {
     sql.run`UPDATE request SET state = ${state}, domain = ${domain}, rank = ${rank}, arrival = ${arrival},
       due = NULL WHERE n = ${n}`;
   }
-  if (state === 'suspect') tally.suspects += 1;
-  else {
-    tally.pending += 1;
-    tx.domains.addPending(domain, { rank, arrival });
-  }
+  countAsWaiting(tx, state, domain, { rank, arrival });
 }
 
 function unknownReason({ nowMs }: Transaction, reason: string) {

@@ -3,7 +3,7 @@ import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { Transaction } from '../crawl/transaction.js';
 import type { DomainRow } from '../domains/domain-row.js';
 import { updateState } from '../domains/domain-state.js';
-import { outboxBreaches } from '../feeds/close-gaps.js';
+import { outboxBreaches } from '../feeds/damaged-outboxes.js';
 import type { Database } from '../file/database.js';
 import { damagedStore } from '../file/sqlite-errors.js';
 import { invariants } from './invariants.js';

@@ -60,7 +60,7 @@ export function insertRequest(
     ON CONFLICT DO NOTHING`;
   if (n === 0) return false;
   sql.run`INSERT INTO record (n, text) VALUES (${n}, ${record})`;
-  countWaiting(tx, state, domain, order);
+  countAsWaiting(tx, state, domain, order);
   return true;
 }
 
@@ -75,7 +75,7 @@ export function makePending(
     UPDATE request SET state = ${state}, rank = ${rank}, arrival = ${arrival}, due = NULL, crashes = ${crashes},
       node = NULL, token = NULL, leased_at = NULL
     WHERE n = ${n}`;
-  countWaiting(tx, state, domain, { rank, arrival });
+  countAsWaiting(tx, state, domain, { rank, arrival });
 }
 
 /** Delay a request for `delayMs`, with a new record and priority. The caller ends its former state. */
@@ -88,9 +88,11 @@ export function delay(tx: Transaction, n: number, delayMs: number, priority: num
   tx.tally.delayed += 1;
 }
 
-const pendingState = (crashes: number) => (crashes > 0 ? 'suspect' : 'pending');
+/** The state of a request that waits to be leased. */
+export const pendingState = (crashes: number) => (crashes > 0 ? 'suspect' : 'pending');
 
-function countWaiting(
+/** Count a request that waits in this state, and let its domain know of a pending one. */
+export function countAsWaiting(
   { tally, domains }: Transaction,
   state: RequestState,
   domain: string,

@@ -59,9 +59,9 @@ const queries: readonly string[] = [
   ),
   missing(
     'items that waited for it',
-    `SELECT path AS name, last - coalesce(written, 0) AS expected, (
+    `SELECT path AS name, last - written AS expected, (
        SELECT count(*) FROM outbox WHERE outbox.space = feed.space AND outbox.feed = feed.feed
-       AND sequence > coalesce(written, 0)) AS found FROM feed`,
+       AND sequence > written) AS found FROM feed`,
   ),
 
   ...['request', 'item', 'seed', 'outbox', ...seenTables].map(withoutName),

@@ -8,7 +8,7 @@ import { connect, type Value } from '../../../disk/sqlite.js';
 import { RefusedError } from '../../../errors.js';
 import type { Salvaged } from '../../open-options.js';
 import { type FirstShape, newTally, writeNewCrawl } from '../crawl/crawl-row.js';
-import { closeGaps } from '../feeds/close-gaps.js';
+import { closeGaps } from '../feeds/damaged-outboxes.js';
 import { createFile, removeFile } from '../file/database.js';
 import { enterFolder, otherUsers } from '../file/folder.js';
 import { writeRow } from '../file/rows.js';

@@ -1,3 +1,5 @@
+/** Adds up the answers of several partitions. */
+
 /** The names of the number fields of an answer. */
 type NumberField<Answer> = {
   [Field in keyof Answer]-?: NonNullable<Answer[Field]> extends number ? Field : never;

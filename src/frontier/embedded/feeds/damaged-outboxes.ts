@@ -1,4 +1,4 @@
-/** Outboxes that do not agree with the records of their feeds, after damage. */
+/** Outboxes that do not agree with the records of their feeds: naming them for doctor, and mending them. */
 import type { Statements } from '../file/statements.js';
 
 /** A sentence for each feed of a space whose record does not say what waits in its outbox. */
@@ -21,10 +21,10 @@ export function closeGaps(sql: Statements, space: number): void {
   sql.run`INSERT OR IGNORE INTO feed (space, feed) SELECT DISTINCT space, feed FROM outbox WHERE space = ${space}`;
   // By way of negative numbers, since no two items may have the same one.
   sql.run`UPDATE outbox SET sequence = -place FROM (
-      SELECT n AS item, coalesce(written, 0) + row_number() OVER (PARTITION BY feed ORDER BY sequence) AS place
-      FROM outbox JOIN feed USING (space, feed) WHERE space = ${space} AND sequence > coalesce(written, 0))
+      SELECT n AS item, written + row_number() OVER (PARTITION BY feed ORDER BY sequence) AS place
+      FROM outbox JOIN feed USING (space, feed) WHERE space = ${space} AND sequence > written)
     WHERE n = item`;
   sql.run`UPDATE outbox SET sequence = -sequence WHERE space = ${space} AND sequence < 0`;
-  sql.run`UPDATE feed SET last = coalesce(written, 0) + (SELECT count(*) FROM outbox
-    WHERE outbox.space = feed.space AND outbox.feed = feed.feed AND sequence > coalesce(written, 0)) WHERE space = ${space}`;
+  sql.run`UPDATE feed SET last = written + (SELECT count(*) FROM outbox
+    WHERE outbox.space = feed.space AND outbox.feed = feed.feed AND sequence > written) WHERE space = ${space}`;
 }
