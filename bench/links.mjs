@@ -2,10 +2,11 @@
  * How many links a second a node judges: found in its cache, fingerprinted in a new spelling, and made ready for the
  * frontier, canonicalisation and hashing included. CPU time of one process, no store: `npm run bench:links`.
  */
-import { linked, linkRules } from '../dist/engine/links/filter-links.js';
-import { SeenLinks } from '../dist/engine/links/seen-links.js';
+
 import { fingerprint } from '../dist/http/message/fingerprint.js';
 import { Request } from '../dist/index.js';
+import { linked, linkRules } from '../dist/node/links/filter-links.js';
+import { SeenLinks } from '../dist/node/links/seen-links.js';
 
 const LINKS = 100_000;
 const ROUNDS = 7;

@@ -93,7 +93,7 @@ export class IncarnationDeadError extends CrawlnodeError {
 }
 
 /**
- * Whether an error concerns the node as a whole, not only the current page or seed. The engine's main loop handles such
+ * Whether an error concerns the node as a whole, not only the current page or seed. The node's main loop handles such
  * an error by itself.
  */
 export function concernsNode(error: unknown): boolean {

@@ -11,13 +11,6 @@ export type {
   SpiderOutput,
 } from './crawler/program/options.js';
 export { crawl, runSpider, seed, stats } from './crawler/program/program.js';
-export type {
-  Extension,
-  ExtensionEvents,
-  IdleRequests,
-} from './engine/extensions/extension.js';
-export type { DownloaderMiddleware } from './engine/middleware/downloader-middleware.js';
-export type { SpiderMiddleware, SpiderResult } from './engine/middleware/spider-middleware.js';
 export {
   CloseSpider,
   CrawlnodeError,
@@ -56,6 +49,13 @@ export type { SitemapEntry } from './http/sitemap/sitemap.js';
 export { canonicalizeUrl } from './http/url/canonicalize-url.js';
 export type { Patterns } from './http/url/url-patterns.js';
 export type { Logger, SpiderLogger } from './log.js';
+export type {
+  Extension,
+  ExtensionEvents,
+  IdleRequests,
+} from './node/extensions/extension.js';
+export type { DownloaderMiddleware } from './node/middleware/downloader-middleware.js';
+export type { SpiderMiddleware, SpiderResult } from './node/middleware/spider-middleware.js';
 export type { CommittedItem } from './pipelines/committed/committed-item.js';
 export { type FilePathInput, FilesPipeline, ImagesPipeline } from './pipelines/files/media-pipeline.js';
 export type { ItemPipeline, PipelineInput } from './pipelines/load-pipelines.js';

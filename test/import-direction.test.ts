@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 
 const src = fileURLToPath(new URL('../src/', import.meta.url));
 
-/** cli → crawler → engine → siblings → http → settings → errors, log and the like. Whatever has a higher number may import a lower one. */
+/** cli → crawler → node → siblings → http → settings → errors, log and the like. Whatever has a higher number may import a lower one. */
 const layers: Readonly<Record<string, number>> = {
   'error-codes.ts': -1,
   'errors.ts': 0,
@@ -24,7 +24,7 @@ const layers: Readonly<Record<string, number>> = {
   robots: 3,
   downloader: 3,
   frontier: 3,
-  engine: 4,
+  node: 4,
   crawler: 5,
   cli: 6,
   'index.ts': 7,
@@ -106,7 +106,7 @@ describe("the heartbeat's thread", () => {
       for (const { to, typeOnly } of facts.get(file)?.imports ?? []) if (!typeOnly) follow(to);
       for (const name of facts.get(file)?.packages ?? []) loaded.add(name);
     };
-    follow('engine/node/heartbeat-thread.ts');
+    follow('node/membership/heartbeat-thread.ts');
     const areas = [...loaded].map(areaOf).filter((area) => !(area in layers));
     expect(
       areas.filter((name) => /^(got|cheerio|htmlparser2|zod|commander|pino|yaml|esbuild)$/.test(name)),

@@ -1,6 +1,7 @@
 /** Links into the frontier, canonical URL and fingerprint included: new ones, seen ones in another spelling, known ones. */
-import { SeenLinks } from '../../dist/engine/links/seen-links.js';
+
 import { Request } from '../../dist/http/message/request.js';
+import { SeenLinks } from '../../dist/node/links/seen-links.js';
 import { linkOf, pushAll, urlOf } from './requests.mjs';
 import { measure } from './stage.mjs';
 

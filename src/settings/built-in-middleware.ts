@@ -5,7 +5,7 @@
 
 export type MiddlewareSetting = 'DOWNLOADER_MIDDLEWARES' | 'SPIDER_MIDDLEWARES';
 
-/** The numbers of the built-ins that the engine acts on. */
+/** The numbers of the built-ins that the node acts on. */
 export const DEFAULT_HEADERS = 400;
 export const USER_AGENT = 500;
 export const RETRY = 550;

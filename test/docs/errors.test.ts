@@ -34,7 +34,7 @@ function reasonsInSource(): string[] {
   const downloads = Object.keys(commandErrorCodes)
     .filter((code) => code.startsWith('download_'))
     .map((code) => code.slice('download_'.length));
-  const folders = ['src/engine/page', 'src/frontier'];
+  const folders = ['src/node/page', 'src/frontier'];
   const given = folders.flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => /\.(ts|lua)$/.test(file))

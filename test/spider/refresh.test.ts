@@ -1,7 +1,7 @@
 /** The refresh rules of a spider: what they match, their periods, and what is said of rules that are none. */
 import { describe, expect, it } from 'vitest';
-import { inRun, linkRules, runFor } from '../../src/engine/links/filter-links.js';
 import { Request } from '../../src/http/message/request.js';
+import { inRun, linkRules, runFor } from '../../src/node/links/filter-links.js';
 import { Refresh } from '../../src/spider/refresh.js';
 
 const LIST = 'https://a.example/list/1';

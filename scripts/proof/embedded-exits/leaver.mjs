@@ -1,7 +1,7 @@
 /** A node of embedded-exits.mjs: its thread beats as fast as it can, then the process exits in the middle of that. */
 import { joinOptions } from '../../../bench/frontier/stage.mjs';
-import { Heartbeat, Pulse } from '../../../dist/engine/node/heartbeat.js';
 import { openFrontier } from '../../../dist/frontier/choose-engine.js';
+import { Heartbeat, Pulse } from '../../../dist/node/membership/heartbeat.js';
 import { openOptions } from '../open-options.mjs';
 
 const [dir = '', code = '0'] = process.argv.slice(2);

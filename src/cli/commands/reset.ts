@@ -1,8 +1,8 @@
 /** `crawlnode reset`: prints how much state a spider and job have, then deletes the selected parts. */
 import path from 'node:path';
 import type { Command } from 'commander';
-import { shapeOf } from '../../crawler/project/engine-settings.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
+import { shapeOf } from '../../crawler/project/settings-to-options.js';
 import { UsageError } from '../../errors.js';
 import { n } from '../../format-amounts.js';
 import { allParts, type Part } from '../../frontier/frontier.js';

@@ -1,6 +1,6 @@
 /** The end of a crawl command: gates, final log line, summary and exit code. */
 import { judgeRun } from '../../crawler/run/run-gates.js';
-import type { EngineResult } from '../../engine/engine-options.js';
+import type { NodeResult } from '../../node/node-options.js';
 import { type FatalFields, fatalLine } from '../messages/error-report.js';
 import { oneLine } from '../terminal/printable.js';
 import type { Crawl, CrawlSession } from './crawl-session.js';
@@ -9,7 +9,7 @@ import { pagesOf, printSummary } from './summary.js';
 /** How the nodes of a command ended. */
 export interface Ending {
   readonly nodes: number;
-  readonly result: EngineResult;
+  readonly result: NodeResult;
   /** Why items could not be written to their file; null when all were written. */
   readonly unwritten: string | null;
   /** The exit code before the gates, which may turn 0 into 1. */

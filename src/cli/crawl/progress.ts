@@ -88,7 +88,7 @@ function loggedDisplay(context: Context, everyMs: number): Display {
   };
 }
 
-/** Take a snapshot at an interval, one at a time. Errors are ignored, because the engine reports an unreachable store. */
+/** Take a snapshot at an interval, one at a time. Errors are ignored, because the node reports an unreachable store. */
 function pollSnapshots(
   frontier: Pick<Frontier, 'snapshot'>,
   everyMs: number,

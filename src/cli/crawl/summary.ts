@@ -1,7 +1,7 @@
 /** The summary that a crawl command prints on stdout. */
 import type { FeedTarget } from '../../crawler/feeds/feed-targets.js';
-import type { CrawlTotals, EngineResult } from '../../engine/engine-options.js';
 import { howMany, n } from '../../format-amounts.js';
+import type { CrawlTotals, NodeResult } from '../../node/node-options.js';
 import { type Context, masked, print, printJson } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
 import { crawlName } from '../terminal/format-values.js';
@@ -11,7 +11,7 @@ export interface Summary {
   readonly spider: string;
   readonly job: string | null;
   readonly nodes: number;
-  readonly result: EngineResult;
+  readonly result: NodeResult;
   readonly feeds: readonly FeedTarget[];
   /** Whether items go to the items list (RedisPipeline). */
   readonly isListed: boolean;
@@ -89,7 +89,7 @@ export function printSummary(output: Context, summary: Summary): void {
 const shortened = (url: string) => (url.length > SHOWN_URL_CHARS ? `${url.slice(0, SHOWN_URL_CHARS)}…` : url);
 
 /** The first stats of the project's own, by name. */
-function printStats(context: Context, stats: EngineResult['customStats']): void {
+function printStats(context: Context, stats: NodeResult['customStats']): void {
   const shown = Object.entries(stats).sort(([a], [b]) => (a < b ? -1 : 1));
   if (shown.length > 0) print(context, 'custom stats:');
   for (const [name, value] of shown.slice(0, SHOWN_STATS)) {
@@ -103,7 +103,7 @@ function printStats(context: Context, stats: EngineResult['customStats']): void 
  * The counts of the nodes of a command: `6 pages, 4 items, 2 failed`. When other nodes or earlier runs did part of the
  * crawl, both are shown: `this node: 2 of 6 pages, 1 of 4 items, 0 of 2 failed`.
  */
-export function pagesOf(result: Pick<EngineResult, keyof CrawlTotals | 'crawl'>, nodes: number): string {
+export function pagesOf(result: Pick<NodeResult, keyof CrawlTotals | 'crawl'>, nodes: number): string {
   const { pages, items, failed, crawl } = result;
   // The item counter outlives a clear of the crawl, so the pages decide.
   if (crawl === null || crawl.pages <= pages) {

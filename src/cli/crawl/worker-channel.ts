@@ -2,7 +2,7 @@
  * Messages between `crawl --workers N` and its nodes. The nodes are child processes of the same executable. An environment
  * variable tells them that they are workers, and Node's IPC channel carries the messages.
  */
-import type { EngineResult, Siblings } from '../../engine/engine-options.js';
+import type { NodeResult, Siblings } from '../../node/node-options.js';
 import type { Signals } from '../signals/crawl-signals.js';
 
 const VARIABLE = 'CRAWLNODE_WORKER';
@@ -25,7 +25,7 @@ export type ToWorker =
 /** A child that exits without sending `result` or `failed` counts as died, whatever its exit code. */
 export type FromWorker =
   | { readonly type: 'joined' }
-  | { readonly type: 'result'; readonly result: EngineResult }
+  | { readonly type: 'result'; readonly result: NodeResult }
   /** The child failed and has printed why. A replacement would fail in the same way. */
   | { readonly type: 'failed'; readonly code: number };
 

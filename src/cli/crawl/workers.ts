@@ -10,8 +10,8 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EngineResult } from '../../engine/engine-options.js';
 import type { Logger } from '../../log.js';
+import type { NodeResult } from '../../node/node-options.js';
 import type { Context } from '../context.js';
 import { eachLine } from '../input/split-lines.js';
 import { readableLine } from '../log/readable-line.js';
@@ -29,7 +29,7 @@ const MAX_PAUSE_MS = 5_000;
 const UNREACHABLE = 4;
 
 export interface WorkersOutcome {
-  readonly results: readonly EngineResult[];
+  readonly results: readonly NodeResult[];
   /** Nodes that ended without a result. Their work is missing from `results`. */
   readonly died: number;
   /** The highest of the nodes' exit codes. */
@@ -59,7 +59,7 @@ export function startWorkers(
     for (const child of children) tell(child, { type: 'assembled', all: notJoined.size === 0 });
   };
 
-  const runWorker = async (number: number): Promise<{ result: EngineResult | null; code: number }> => {
+  const runWorker = async (number: number): Promise<{ result: NodeResult | null; code: number }> => {
     for (let deaths = 0; ; ) {
       const child = spawnNode(context, number, plan.feeds, display);
       children.add(child);

@@ -1,10 +1,11 @@
 /** `crawl()`: one node in the process of a program, which it neither ends nor prints to. */
-import type { EngineResult } from '../../engine/engine-options.js';
+
 import { commandErrorCodes, type ErrorCode } from '../../error-codes.js';
 import { CrawlnodeError, messageOf, RefusedError } from '../../errors.js';
 import type { JsonObject } from '../../http/message/record/request-record.js';
 import type { Response } from '../../http/message/response.js';
 import { type Logger, silentLogger } from '../../log.js';
+import type { NodeResult } from '../../node/node-options.js';
 import { feedTargets } from '../feeds/feed-targets.js';
 import { userFeedRecords } from '../feeds/user-feed-records.js';
 import { openOptions, withFrontier } from '../project/open-frontier.js';
@@ -71,7 +72,7 @@ async function onlyOnce<T>(crawl: string, name: string, run: () => Promise<T>): 
 }
 
 /** @throws CrawlnodeError for an ending that the command line reports with exit code 1 */
-function refuseFailure({ exitCode, reason, message }: EngineResult): void {
+function refuseFailure({ exitCode, reason, message }: NodeResult): void {
   if (exitCode === 0) return;
   const code = Object.hasOwn(commandErrorCodes, reason) ? (reason as ErrorCode) : 'hook_error';
   throw new CrawlnodeError(code, message ?? `the crawl ended: ${reason}`);

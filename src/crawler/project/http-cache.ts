@@ -7,7 +7,7 @@ import { isRequestModuleError } from '../../http/message/request-module.js';
 import type { Logger } from '../../log.js';
 import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
-import { identityOf } from './engine-settings.js';
+import { identityOf } from './settings-to-options.js';
 
 /** The downloader of a node, behind the cache if HTTPCACHE_ENABLED is set. */
 export async function cachedIfWanted(

@@ -6,7 +6,7 @@ import type { Frontier } from '../../frontier/frontier.js';
 import type { OpenOptions, PartitionPlace } from '../../frontier/open-options.js';
 import { expandKeys, namesSpider } from '../../settings/keys.js';
 import type { Settings } from '../../settings/schema.js';
-import { shapeOf } from './engine-settings.js';
+import { shapeOf } from './settings-to-options.js';
 import { partitionAddresses, storeOf } from './store-address.js';
 
 /** The options to open the frontier of a spider and of the JOB of the settings. @throws SettingsError */

@@ -3,7 +3,7 @@ import type { RefusedError } from '../../errors.js';
 import type { Shape } from '../../frontier/frontier.js';
 import { otherShape } from '../../frontier/shared-settings/shape-differences.js';
 import type { Settings } from '../../settings/schema.js';
-import { shapeOf } from './engine-settings.js';
+import { shapeOf } from './settings-to-options.js';
 
 /**
  * The refusal (exit 3) of settings whose fingerprints or domains are not those of the crawl; null when they agree.

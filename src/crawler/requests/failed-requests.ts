@@ -4,7 +4,7 @@ import { encodeRecord } from '../../http/message/record/request-codec.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
 import type { Settings } from '../../settings/schema.js';
-import { identityOf } from '../project/engine-settings.js';
+import { identityOf } from '../project/settings-to-options.js';
 import { domainOfRecord, readRecord } from './recorded-request.js';
 
 /** A failed request with its decoded record, which is null where it was not stored or cannot be decoded. */

@@ -1,14 +1,15 @@
 /** Turn the text that a user types into a request with the identity that the crawl gives it. */
-import { inRun, linkRules } from '../../engine/links/filter-links.js';
-import { seedRequest } from '../../engine/seeds/seed-requests.js';
+
 import { type RefusedError, UsageError } from '../../errors.js';
 import type { Frontier, FrontierRequest } from '../../frontier/frontier.js';
 import { Request, type RequestOptions } from '../../http/message/request.js';
+import { inRun, linkRules } from '../../node/links/filter-links.js';
+import { seedRequest } from '../../node/seeds/seed-requests.js';
 import type { Settings } from '../../settings/schema.js';
 import { parseSeed } from '../../spider/parse-seed.js';
 import { Spider } from '../../spider/spider.js';
-import { linkOptionsOf } from '../project/engine-settings.js';
 import { otherIdentity } from '../project/refuse-other-identity.js';
+import { linkOptionsOf } from '../project/settings-to-options.js';
 
 /** Reads the shape and the latest run of the crawl, because identities depend on them. */
 export type IdentifyIn = (frontier: Pick<Frontier, 'snapshot'>) => Promise<Identify>;

@@ -1,11 +1,12 @@
 /** Combine the results of several nodes, or derive totals from the store when a node returned none. */
-import type { CrawlTotals, EngineResult } from '../../engine/engine-options.js';
-import { sumOfDeadEnds } from '../../engine/page/dead-ends.js';
+
 import type { Snapshot } from '../../frontier/frontier.js';
+import type { CrawlTotals, NodeResult } from '../../node/node-options.js';
+import { sumOfDeadEnds } from '../../node/page/dead-ends.js';
 import { latestTotals } from './run-gates.js';
 
 /** The combined result of the nodes of one command. */
-export function combine(results: readonly EngineResult[], elapsedMs: number): EngineResult {
+export function combine(results: readonly NodeResult[], elapsedMs: number): NodeResult {
   const sum = (of: keyof Totals) => results.reduce((total, result) => total + result[of], 0);
   const worst =
     results.find(({ exitCode }) => exitCode !== 0) ??
@@ -33,7 +34,7 @@ function inAll([first = [], ...others]: readonly (readonly string[])[]): string[
 }
 
 /** Totals of a crawl only grow, so the largest are the latest. */
-function latestCrawl(results: readonly EngineResult[]): CrawlTotals | null {
+function latestCrawl(results: readonly NodeResult[]): CrawlTotals | null {
   const totals = results.flatMap(({ crawl }) => (crawl === null ? [] : [crawl]));
   return totals.reduce<CrawlTotals | null>(
     (latest, crawl) => (latest === null || crawl.pages >= latest.pages ? crawl : latest),
@@ -42,12 +43,12 @@ function latestCrawl(results: readonly EngineResult[]): CrawlTotals | null {
 }
 
 /** Each node reads the stats when it has ended. The last one to end knows the most pages. */
-function latestStats(results: readonly EngineResult[]): EngineResult['customStats'] {
+function latestStats(results: readonly NodeResult[]): NodeResult['customStats'] {
   const inOrder = [...results].sort((a, b) => (a.crawl?.pages ?? 0) - (b.crawl?.pages ?? 0));
   return Object.assign({}, ...inOrder.map(({ customStats }) => customStats));
 }
 
-export type Totals = Pick<EngineResult, 'pages' | 'failed' | 'items'>;
+export type Totals = Pick<NodeResult, 'pages' | 'failed' | 'items'>;
 
 /** The totals in the store, over all nodes and since the first request of the job. */
 export function totalsOf({ done, failed, counters }: Snapshot): Totals {

@@ -1,5 +1,5 @@
 /** A crawl in this process: one node, and the writers of its feed files. */
-import type { EngineResult } from '../../engine/engine-options.js';
+import type { NodeResult } from '../../node/node-options.js';
 import { type FeedsPlan, type WithFeeds, withFeeds } from '../feeds/with-feeds.js';
 import { type NodePlan, runNode } from './run-node.js';
 
@@ -17,7 +17,7 @@ export interface CrawlPlan
  * Run a node until it leaves, and write the remaining items of its feeds.
  * @throws RefusedError when another writer holds a file; errors of opening the files, of the spider and of the engine
  */
-export async function runCrawl(plan: CrawlPlan): Promise<WithFeeds<EngineResult>> {
+export async function runCrawl(plan: CrawlPlan): Promise<WithFeeds<NodeResult>> {
   const { settings } = plan.spider.loaded;
   return withFeeds({ ...plan, settings, writeOrphans: plan.writer === null }, (feeds) => {
     plan.onBegin?.();

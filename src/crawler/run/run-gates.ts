@@ -1,7 +1,7 @@
 /** The gates of `crawl`: totals that a run must reach, or must not exceed, to count as a success. */
 
-import type { EngineResult, RunTotals } from '../../engine/engine-options.js';
 import { howMany, n } from '../../format-amounts.js';
+import type { NodeResult, RunTotals } from '../../node/node-options.js';
 
 /** The limits of a command line for the run, over all its nodes; null where there is no limit. */
 export interface RunGates {
@@ -24,10 +24,7 @@ export function hasGates({ minItems, maxFailed }: RunGates): boolean {
 }
 
 /** Check the totals of the run when this node, or the nodes of this command, left. */
-export function judgeRun(
-  gates: RunGates,
-  { run, reason }: Pick<EngineResult, 'run' | 'reason'>,
-): GateVerdict {
+export function judgeRun(gates: RunGates, { run, reason }: Pick<NodeResult, 'run' | 'reason'>): GateVerdict {
   if (!hasGates(gates)) return { kind: 'passed' };
   const names = namesOf(gates);
   if (run === null) {

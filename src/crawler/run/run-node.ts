@@ -1,13 +1,13 @@
-/** Run one node of a crawl in this process: create what the engine needs, run it, and close everything. */
+/** Run one node of a crawl in this process: create what it needs, run it, and close everything. */
 import os from 'node:os';
-import { runEngine } from '../../engine/engine.js';
-import type { EngineResult, ItemListener, Siblings } from '../../engine/engine-options.js';
-import { loadExtensions } from '../../engine/extensions/load-extensions.js';
-import { loadMiddleware } from '../../engine/middleware/load-middleware.js';
 import { loadEngine } from '../../frontier/choose-engine.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { OpenOptions } from '../../frontier/open-options.js';
 import { type Logger, spiderLogger } from '../../log.js';
+import { loadExtensions } from '../../node/extensions/load-extensions.js';
+import { loadMiddleware } from '../../node/middleware/load-middleware.js';
+import { crawlAsNode } from '../../node/node.js';
+import type { ItemListener, NodeResult, Siblings } from '../../node/node-options.js';
 import { loadPipelines } from '../../pipelines/item-pipeline.js';
 import type { Settings } from '../../settings/schema.js';
 import type { LoadedSettings } from '../../settings/sources/load-settings.js';
@@ -16,9 +16,9 @@ import { Spider } from '../../spider/spider.js';
 import { mentionsStats, NodeStats } from '../../stats/stats.js';
 import type { CrawlContext } from '../../user-code/crawl-context.js';
 import { committedPipelines } from '../feeds/committed-pipelines.js';
-import { downloaderOptionsOf, engineOptionsOf } from '../project/engine-settings.js';
 import { cachedIfWanted } from '../project/http-cache.js';
 import type { LoadedSpider } from '../project/load-spider.js';
+import { downloaderOptionsOf, nodeOptionsOf } from '../project/settings-to-options.js';
 import { storeOf } from '../project/store-address.js';
 
 /** Options of one node. */
@@ -34,7 +34,7 @@ export interface NodePlan {
   readonly awaitsFinalTotals?: boolean;
   /** Whether output other than the log is JSON too. */
   readonly speaksJson: boolean;
-  /** `EngineOptions.endsStuckProcess`; default true. */
+  /** `NodeOptions.endsStuckProcess`; default true. */
   readonly endsStuckProcess?: boolean;
   /** Ids of the feeds whose outbox gets this node's items. */
   readonly feeds: readonly string[];
@@ -47,7 +47,7 @@ export interface NodePlan {
   readonly force: AbortSignal;
   readonly log: Logger;
   readonly onTrouble: (trouble: string | null) => void;
-  /** `EngineDeps.onItems`. */
+  /** `NodeDeps.onItems`. */
   readonly onItems?: ItemListener;
 }
 
@@ -84,8 +84,8 @@ function moduleContext(crawl: Omit<CrawlContext, 'stats'>, stats: NodeStats): Cr
   };
 }
 
-/** Run one node until it leaves the crawl. @throws errors of the engine, the pipelines and the spider's constructor. */
-export async function runNode(plan: NodePlan): Promise<EngineResult> {
+/** Run one node until it leaves the crawl. @throws errors of the node, the pipelines and the spider's constructor. */
+export async function runNode(plan: NodePlan): Promise<NodeResult> {
   const { spider: loadedSpider, nodeId, open, frontier, drain, force, log } = plan;
   const { settings, projectDir } = loadedSpider.loaded;
   const stats = new NodeStats();
@@ -127,12 +127,12 @@ export async function runNode(plan: NodePlan): Promise<EngineResult> {
     log,
   );
   try {
-    const result = await runEngine({
+    const result = await crawlAsNode({
       ...{ frontier, open, job, spider, stats, downloader, middleware, extensions, drain, force, log },
       pipelines: committed.pipelines,
       crawlArguments: plan.crawlArguments,
       node: { id: nodeId, host: os.hostname(), pid: process.pid },
-      options: engineOptionsOf(settings, {
+      options: nodeOptionsOf(settings, {
         ...plan,
         feeds,
         awaitsFinalTotals: plan.awaitsFinalTotals === true,

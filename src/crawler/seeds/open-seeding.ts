@@ -2,13 +2,14 @@
  * Add seeds to a crawl. Either the spider turns them into requests, which are pushed as the queue has room, or they are
  * appended unchanged to start_urls, where a node reads them.
  */
-import { inRun, type LinkRules, linkRules, runFor } from '../../engine/links/filter-links.js';
-import { requestsOfSeed, seedRequest } from '../../engine/seeds/seed-requests.js';
+
 import type { Frontier, Snapshot } from '../../frontier/frontier.js';
+import { inRun, type LinkRules, linkRules, runFor } from '../../node/links/filter-links.js';
+import { requestsOfSeed, seedRequest } from '../../node/seeds/seed-requests.js';
 import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
-import { linkOptionsOf } from '../project/engine-settings.js';
 import { otherIdentity } from '../project/refuse-other-identity.js';
+import { linkOptionsOf } from '../project/settings-to-options.js';
 import { appendSeeds, type PushOptions, pushSeeds } from './push-seeds.js';
 import { type FullQueue, pushWithinRoom } from './queue-room.js';
 import type { SeedCounts, SeedText } from './seed-text.js';

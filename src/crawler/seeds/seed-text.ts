@@ -1,6 +1,7 @@
 /** Seeds from any source before they are added to a crawl. */
-import type { Trust } from '../../engine/seeds/seed-requests.js';
+
 import type { Request } from '../../http/message/request.js';
+import type { Trust } from '../../node/seeds/seed-requests.js';
 
 /** The text of a seed and its place in the input. */
 export interface SeedText {

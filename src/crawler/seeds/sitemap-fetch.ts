@@ -2,13 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DownloadError } from '../../downloader/download-error.js';
 import { createDownloader, type Downloader } from '../../downloader/downloader.js';
-import type { RetryOptions } from '../../engine/engine-options.js';
-import { planRetry, retryAfterMs, statusReason } from '../../engine/page/retry-plan.js';
-import type { Trust } from '../../engine/seeds/seed-requests.js';
 import { CrawlnodeError } from '../../errors.js';
 import { Request } from '../../http/message/request.js';
+import type { RetryOptions } from '../../node/node-options.js';
+import { planRetry, retryAfterMs, statusReason } from '../../node/page/retry-plan.js';
+import type { Trust } from '../../node/seeds/seed-requests.js';
 import type { Settings } from '../../settings/schema.js';
-import { downloaderOptionsOf, retryOptionsOf } from '../project/engine-settings.js';
+import { downloaderOptionsOf, retryOptionsOf } from '../project/settings-to-options.js';
 import { type Fetched, followRedirects, trustedOrigin, untrustedOrigin } from '../requests/fetch-page.js';
 
 export interface FetchedFile {

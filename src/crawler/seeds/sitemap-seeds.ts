@@ -7,7 +7,6 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Trust } from '../../engine/seeds/seed-requests.js';
 import { CrawlnodeError, messageOf } from '../../errors.js';
 import { type SitemapEntry, SitemapError } from '../../http/sitemap/sitemap.js';
 import {
@@ -19,6 +18,7 @@ import {
 } from '../../http/sitemap/sitemap-document.js';
 import { urlJoiner } from '../../http/url/join-url.js';
 import { isPrivateHost } from '../../http/url/private-hosts.js';
+import type { Trust } from '../../node/seeds/seed-requests.js';
 import type { SeedText } from './seed-text.js';
 import type { SitemapFetch } from './sitemap-fetch.js';
 

@@ -5,8 +5,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CookieJar } from 'tough-cookie';
 import { createDownloader, type Downloader, type DownloadRequest } from '../../downloader/downloader.js';
-import { httpAuthOf } from '../../engine/page/http-auth.js';
-import { crawlDelayMs, judgeRobots } from '../../engine/robots/judge-robots.js';
 import { CrawlnodeError, messageOf } from '../../errors.js';
 import { MAX_ROBOTS_BYTES } from '../../frontier/robots/robots-state.js';
 import { inheritedOrigin } from '../../http/message/private-access.js';
@@ -15,11 +13,13 @@ import type { Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import { domainOf } from '../../http/url/domain.js';
 import type { Logger } from '../../log.js';
+import { httpAuthOf } from '../../node/page/http-auth.js';
+import { crawlDelayMs, judgeRobots } from '../../node/robots/judge-robots.js';
 import { parseRobots } from '../../robots/parse-robots.js';
 import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
-import { downloaderOptionsOf, robotsOptionsOf } from '../project/engine-settings.js';
 import { cachedIfWanted } from '../project/http-cache.js';
+import { downloaderOptionsOf, robotsOptionsOf } from '../project/settings-to-options.js';
 import { followRedirects, trustedOrigin } from '../requests/fetch-page.js';
 
 export interface PoliteFetcher {

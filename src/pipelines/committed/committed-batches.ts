@@ -235,7 +235,7 @@ export class CommittedCaller {
       this.#unconfirmed = null;
       return MIN_POLL_MS;
     }
-    // Of an outage of the store the engine speaks, except at the end.
+    // Of an outage of the store the node speaks, except at the end.
     if (!(error instanceof FrontierUnavailableError) || isLast) this.#note(error);
     this.#pauseMs = Math.min(Math.max(this.#pauseMs * 2, MIN_BACKOFF_MS), MAX_BACKOFF_MS);
     return this.#pauseMs;

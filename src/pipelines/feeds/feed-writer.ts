@@ -197,7 +197,7 @@ export class FeedFile {
       return await this.drain();
     } catch (error) {
       if (error instanceof FrontierUnavailableError) {
-        // While the crawl runs the engine speaks of an outage; at its end nobody else knows that items remain.
+        // While the crawl runs the node speaks of an outage; at its end nobody else knows that items remain.
         if (last) this.#note(new Error(`${this.#options.path} may lack items: ${error.message}`));
         return null;
       }

@@ -1,5 +1,5 @@
 /**
- * FilesPipeline and ImagesPipeline: which files an item asks for, and what becomes of each. The engine fetches them as
+ * FilesPipeline and ImagesPipeline: which files an item asks for, and what becomes of each. The node fetches them as
  * requests of the crawl, one after the other, and the item waits in the record of the request.
  */
 import { CrawlnodeError, messageOf } from '../../errors.js';

@@ -1,0 +1,182 @@
+/**
+ * Asks `idle()` of the spider and `spiderIdle` of the extensions for more requests when nothing is left to crawl. One node asks
+ * at a time; the crawl is complete only when they gave nothing. When the node that asks dies, another one asks again, so
+ * what was given twice is judged by the dupefilter.
+ */
+import { CrawlnodeError, closingReason, messageOf } from '../../errors.js';
+import type { CrawlState, Frontier } from '../../frontier/frontier.js';
+import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
+import type { FrontierRequest } from '../../http/message/record/request-record.js';
+import { Request } from '../../http/message/request.js';
+import type { Logger } from '../../log.js';
+import { resultsOf } from '../../spider/callback-results.js';
+import type { Spider } from '../../spider/spider.js';
+import { whereThrown } from '../../spider/where-thrown.js';
+import { withinTimeout } from '../../user-code/callback-timeout.js';
+import type { Loaded } from '../../user-code/numbered-modules.js';
+import type { LinkRules } from '../links/filter-links.js';
+import type { Outage } from '../membership/outage.js';
+import type { Alarm } from '../membership/wake-up.js';
+import { seedRequest } from '../seeds/seed-requests.js';
+import type { Extension } from './extension.js';
+import type { Signals } from './signals.js';
+
+/** How often nodes that stay ask while the crawl is idle, as Scrapy does. */
+const AGAIN_AFTER_MS = 5_000;
+/** Requests that are read before they are pushed. */
+const CHUNK = 500;
+
+export interface IdleDeps {
+  readonly frontier: Frontier;
+  readonly spider: Spider;
+  readonly signals: Signals | null;
+  readonly rules: LinkRules;
+  readonly outage: Outage;
+  readonly alarm: Alarm;
+  readonly log: Logger;
+  /** CALLBACK_TIMEOUT, for a hook and for each step of a generator that it returned. */
+  readonly timeoutMs: number;
+  /** Nodes that leave a finished crawl ask once; others ask again and again. */
+  readonly exitWhenDone: boolean;
+  /** Aborted when this incarnation ends, or is to stop. */
+  readonly stop: AbortSignal;
+}
+
+/** Whether a node has hooks for an idle crawl. */
+export function hasIdleHooks(spider: Spider, extensions: readonly Loaded<Extension>[]): boolean {
+  const ofExtensions = extensions.some(({ methods }) => methods.spiderIdle !== undefined);
+  return typeof spider.idle === 'function' || ofExtensions;
+}
+
+export class IdleHooks {
+  readonly #deps: IdleDeps;
+  #isAsking = false;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  /** Requests of the present call of the hooks. */
+  #given = 0;
+
+  constructor(deps: IdleDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Ask the hooks beside the loop, if it is time to.
+   * @param onError hears what ends this incarnation: an error of `idle()` of the spider, or of the frontier.
+   */
+  offer(crawl: CrawlState, onError: (error: unknown) => void): void {
+    const { spider, signals, exitWhenDone, stop } = this.#deps;
+    if (this.#isAsking || stop.aborted || crawl.closing !== null) return;
+    if (spider.idle === undefined && signals?.hears('spiderIdle') !== true) return;
+    const comesAgain = !exitWhenDone && crawl.finished;
+    if (!crawl.idleDue && !(comesAgain && performance.now() - this.#askedAt >= AGAIN_AFTER_MS)) return;
+    this.#isAsking = true;
+    this.#askedAt = performance.now();
+    this.#ask()
+      .catch((error: unknown) => stop.aborted || onError(error))
+      .finally(() => {
+        this.#isAsking = false;
+        this.#deps.alarm.ring();
+      });
+  }
+
+  async #ask(): Promise<void> {
+    const { frontier, outage, exitWhenDone, stop, log } = this.#deps;
+    const againAfterMs = exitWhenDone ? null : AGAIN_AFTER_MS;
+    const isOurs = await outage.through('idle', stop, () => frontier.claimIdle(againAfterMs));
+    if (!isOurs || stop.aborted) return;
+    const accepted = await this.#pushAll();
+    if (accepted > 0) log.info({ accepted }, 'the hooks for an idle crawl added requests');
+    await outage.through('idle', stop, () => frontier.endIdle());
+  }
+
+  /** @returns how many requests were accepted. */
+  async #pushAll(): Promise<number> {
+    let accepted = 0;
+    this.#given = 0;
+    const chunk: FrontierRequest[] = [];
+    const push = async () => {
+      accepted += await this.#push(chunk.splice(0));
+    };
+    for await (const request of this.#requests()) {
+      chunk.push(request);
+      if (chunk.length >= CHUNK) await push();
+    }
+    await push();
+    return accepted;
+  }
+
+  async #push(requests: readonly FrontierRequest[]): Promise<number> {
+    const { frontier, outage, stop, alarm } = this.#deps;
+    let accepted = 0;
+    for (const part of inChunks(requests, requestWeight)) {
+      accepted += (await outage.through('push', stop, () => frontier.push(part, 'seeds-filtered'))).accepted;
+      alarm.ring();
+    }
+    return accepted;
+  }
+
+  async *#requests(): AsyncGenerator<FrontierRequest> {
+    const { spider, signals } = this.#deps;
+    if (spider.idle !== undefined) {
+      try {
+        yield* this.#stored(await this.#within(spider.idle()));
+      } catch (error) {
+        await this.#closeOr(error, () => {
+          throw this.#failure(error);
+        });
+      }
+    }
+    for (const { name, returned } of (await signals?.ofNode('spiderIdle', {})) ?? []) {
+      try {
+        yield* this.#stored(returned);
+      } catch (error) {
+        await this.#closeOr(error, () => signals?.log(name, 'spiderIdle', error));
+      }
+    }
+  }
+
+  /** CloseSpider closes the run. */
+  async #closeOr(error: unknown, otherwise: () => void): Promise<void> {
+    const { frontier, outage, stop, log } = this.#deps;
+    const closing = closingReason(error);
+    if (closing === null) return otherwise();
+    log.info({ reason: closing }, `a hook for an idle crawl closes it: ${closing}`);
+    await outage.through('close', stop, () => frontier.closeRun(closing));
+  }
+
+  #failure(error: unknown): CrawlnodeError {
+    const where = whereThrown(error);
+    const place = where === null ? '' : ` (${where})`;
+    const message = `idle() of the spider "${this.#deps.spider.name}" failed: ${messageOf(error)}${place}`;
+    return new CrawlnodeError('hook_error', message, { cause: error });
+  }
+
+  /** What a hook returned, as requests of the frontier. @throws what its code throws, and for what is no request */
+  async *#stored(returned: unknown): AsyncGenerator<FrontierRequest> {
+    const { spider, rules } = this.#deps;
+    const steps = resultsOf(returned);
+    try {
+      for (;;) {
+        const step = await this.#within(steps.next());
+        if (step.done === true) return;
+        yield seedRequest(requestOf(step.value), this.#given, spider, rules, Date.now(), 'trusted');
+        this.#given += 1;
+      }
+    } finally {
+      // Without waiting: a step that is not over holds the generator.
+      steps.return(undefined).catch(() => {});
+    }
+  }
+
+  async #within<T>(returned: T | PromiseLike<T>): Promise<T> {
+    return withinTimeout(returned, this.#deps.timeoutMs);
+  }
+}
+
+/** @throws CrawlnodeError `hook_error` for what is no request. */
+function requestOf(given: unknown): Request {
+  if (given instanceof Request) return given;
+  if (typeof given === 'string') return new Request(given);
+  const message = `it gave a value of type ${typeof given} where a Request or a URL is needed`;
+  throw new CrawlnodeError('hook_error', message);
+}

@@ -1,0 +1,188 @@
+/**
+ * The links of one page on their way to the frontier: filtered by the rules of the crawl and by the cache of seen links,
+ * converted, and pushed before the settle where they are too many for it.
+ */
+
+import {
+  type Effects,
+  type Frontier,
+  type FrontierRequest,
+  MAX_SETTLE_REQUESTS,
+  PUSH_CHUNK,
+  type PushAnswer,
+  type SettleAnswer,
+} from '../../frontier/frontier.js';
+import type { Request } from '../../http/message/request.js';
+import { isRequestModuleError } from '../../http/message/request-module.js';
+import type { Response } from '../../http/message/response.js';
+import type { DiscoveredRequest } from '../../spider/run-callback.js';
+import type { Signals } from '../extensions/signals.js';
+import type { Outage } from '../membership/outage.js';
+import type { DeadEnds } from '../page/dead-ends.js';
+import {
+  type Counters,
+  type LinkRules,
+  linked,
+  type Page,
+  type Refusal,
+  refusalOf,
+  refuse,
+  refusedByModule,
+} from './filter-links.js';
+import type { SeenLinks } from './seen-links.js';
+
+export interface LinkDeps {
+  readonly frontier: Frontier;
+  readonly rules: LinkRules;
+  readonly outage: Outage;
+  /** The cache of seen links; null where the identity of a request does not follow from its URL. */
+  readonly seen: SeenLinks | null;
+  /** Told of the answers to links, some of which may have been dropped. */
+  readonly onDropped: (answer: PushAnswer) => void;
+  /** Told of links that the rules of the crawl refuse. */
+  readonly deadEnds: DeadEnds;
+  /** Null without extensions. */
+  readonly signals: Signals | null;
+}
+
+/** The page in work that yields the links. */
+export interface LinkingFlight {
+  readonly signal: AbortSignal;
+  closing: string | null;
+  readonly response: Response | null;
+}
+
+/** What the settle of a page says of its links. */
+export type SettledLinks = Pick<Effects, 'requests' | 'withheld'>;
+
+export const noLinks: SettledLinks = { requests: [] };
+
+/** A link that is taken, with its place in the page. */
+interface Taken {
+  readonly found: DiscoveredRequest;
+  readonly ordinal: number;
+}
+
+export class PageLinks {
+  readonly #page: Page;
+  readonly #deps: LinkDeps;
+  readonly #nowMs = Date.now();
+  /** Those of the settle, in the page's order, and as the frontier takes them. */
+  #sent: Taken[] = [];
+  #requests: FrontierRequest[] = [];
+  #discovered: readonly DiscoveredRequest[] = [];
+  /** Places in the page of the others. */
+  #withheld: number[] = [];
+  #epoch: string | null = null;
+  /** Requests that carry items of the page: never withheld, never pushed early. */
+  #carriers: readonly FrontierRequest[] = [];
+  #hasPushed = false;
+
+  constructor(page: Page, deps: LinkDeps) {
+    this.#page = page;
+    this.#deps = deps;
+  }
+
+  /**
+   * Judge the links of the page; what is refused is counted.
+   * @param flight whose end ends the attempts to push early. @throws why a request cannot be stored; errors of the frontier.
+   */
+  async take(
+    discovered: readonly DiscoveredRequest[],
+    counters: Counters,
+    flight: LinkingFlight,
+  ): Promise<SettledLinks> {
+    const { rules, seen } = this.#deps;
+    const depth = this.#page.record.depth + 1;
+    seen?.age(performance.now());
+    this.#epoch = seen?.epoch ?? null;
+    this.#discovered = discovered;
+    for (let ordinal = 0; ordinal < discovered.length; ordinal++) {
+      const found = discovered[ordinal]!;
+      const refusal = refusalOf(found.request, depth, rules);
+      if (refusal !== null) {
+        await this.#refused(refusal, found.request.url, counters, flight);
+        continue;
+      }
+      // A page that started before the cache had an epoch cannot name one, so it sends all its links.
+      if (this.#epoch !== null && seen?.has(found.request)) this.#withheld.push(ordinal);
+      else {
+        if (this.#requests.length === MAX_SETTLE_REQUESTS) await this.#pushEarly(flight.signal);
+        const problem = this.#send({ found, ordinal });
+        if (problem !== null)
+          await this.#refused(refusedByModule(problem), found.request.url, counters, flight);
+      }
+    }
+    return this.#settled();
+  }
+
+  /** Have requests that carry items settled together with the links. */
+  carry(carriers: readonly FrontierRequest[]): SettledLinks {
+    this.#carriers = carriers;
+    return this.#settled();
+  }
+
+  /** The store has another epoch: send all links, and forget the cache. */
+  async takeWithheld(stop: AbortSignal): Promise<SettledLinks> {
+    if (this.#epoch !== null) this.#deps.seen?.forget(this.#epoch);
+    const withheld = this.#withheld.map((ordinal) => ({ found: this.#discovered[ordinal]!, ordinal }));
+    const all = [...this.#sent, ...withheld].sort((a, b) => a.ordinal - b.ordinal);
+    this.#sent = [];
+    this.#requests = [];
+    this.#withheld = [];
+    for (const taken of all) {
+      if (this.#requests.length === MAX_SETTLE_REQUESTS) await this.#pushEarly(stop);
+      this.#send(taken);
+    }
+    return this.#settled();
+  }
+
+  /** Whether a link that the crawl takes passes the test; true where some were pushed early. */
+  some(test: (request: Request) => boolean): boolean {
+    if (this.#hasPushed || this.#sent.some(({ found }) => test(found.request))) return true;
+    return this.#withheld.some((ordinal) => test(this.#discovered[ordinal]!.request));
+  }
+
+  /** The settle has committed: its links are cached as seen from now on. */
+  learn({ epoch, allSeen }: Extract<SettleAnswer, { committed: true }>): void {
+    if (allSeen) this.#deps.seen?.learn(this.#sent, epoch, performance.now());
+  }
+
+  /** @returns what REQUEST_MODULE refuses the link for; null where it is taken. */
+  #send(taken: Taken): string | null {
+    try {
+      this.#requests.push(linked(taken.found, taken.ordinal, this.#page, this.#deps.rules, this.#nowMs));
+    } catch (error) {
+      if (isRequestModuleError(error)) return error.message;
+      throw error;
+    }
+    this.#sent.push(taken);
+    return null;
+  }
+
+  async #refused(refusal: Refusal, url: string, counters: Counters, flight: LinkingFlight): Promise<void> {
+    const { deadEnds, signals } = this.#deps;
+    refuse(refusal, url, counters, deadEnds);
+    await signals?.ofPage('requestDropped', { url, reason: refusal.what }, { counters, flight });
+  }
+
+  /**
+   * A chunk at a time: of a page with a million links only those of the settle are ever held in stored form. What is
+   * pushed early stays accepted even if the lease is lost (DESIGN §5, Bounds).
+   */
+  async #pushEarly(stop: AbortSignal): Promise<void> {
+    const { frontier, outage, onDropped } = this.#deps;
+    const chunk = this.#requests.slice(0, PUSH_CHUNK);
+    this.#hasPushed = true;
+    onDropped(await outage.through('push', stop, () => frontier.push(chunk, 'links')));
+    this.#requests = this.#requests.slice(PUSH_CHUNK);
+    this.#sent = this.#sent.slice(PUSH_CHUNK);
+  }
+
+  #settled(): SettledLinks {
+    const requests = this.#carriers.length === 0 ? this.#requests : [...this.#requests, ...this.#carriers];
+    const count = this.#withheld.length;
+    if (count === 0 || this.#epoch === null) return { requests };
+    return { requests, withheld: { count, epoch: this.#epoch } };
+  }
+}

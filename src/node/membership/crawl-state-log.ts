@@ -1,0 +1,107 @@
+/** What a node tells its user of the crawl while it runs: that it is paused, goes on, waits for a first seed, has run dry. */
+import { howMany, n } from '../../format-amounts.js';
+import type { CrawlState, Snapshot } from '../../frontier/frontier.js';
+import type { NodeDeps } from '../node-options.js';
+import type { NodeView } from '../shutdown/node-stop-reason.js';
+
+/** A service that is fed a seed at a time runs dry after each: it says so this often at most. */
+const DRY_AGAIN_MS = 10_000;
+
+export class CrawlStateLog {
+  readonly #deps: NodeDeps;
+  #control: CrawlState['control'] = 'running';
+  /** Since when there has been something to do. */
+  #busySince = performance.now();
+  #isDry = false;
+  /** Whether the user knows that the crawl has run dry, or has nothing to begin with. */
+  #hasSaidDry = false;
+  #saidDryAt = Number.NEGATIVE_INFINITY;
+  #hasSaidWaiting = false;
+
+  constructor(deps: NodeDeps) {
+    this.#deps = deps;
+  }
+
+  /** Called with every answer of the store. */
+  hear(crawl: CrawlState, view: NodeView): void {
+    this.#hearControl(crawl);
+    if (this.#deps.options.exitWhenDone) this.#hearFirstSeedAwaited(crawl, view);
+    else this.#hearDry(crawl, view);
+  }
+
+  /** The user has been told by other words that there is nothing to do. */
+  noteSaidDry(): void {
+    this.#isDry = true;
+    this.#hasSaidDry = true;
+  }
+
+  /** Otherwise a node of a paused crawl would wait without a word. */
+  #hearControl({ control }: CrawlState): void {
+    const before = this.#control;
+    const { log, crawlArguments } = this.#deps;
+    this.#control = control;
+    if (control === 'paused' && before !== 'paused') {
+      log.info({}, `the crawl is paused; "crawlnode resume ${crawlArguments}" continues it`);
+    } else if (control === 'running' && before === 'paused') log.info({}, 'the crawl was resumed');
+  }
+
+  #hearFirstSeedAwaited({ finished, acceptedInRun }: CrawlState, view: NodeView): void {
+    if (this.#hasSaidWaiting || !finished || acceptedInRun > 0 || view.worked || view.startedBefore) return;
+    this.#hasSaidWaiting = true;
+    const seconds = view.startTimeoutMs / 1_000;
+    this.#deps.log.info(
+      {},
+      `nothing is pending yet: this node waits up to ${seconds} s for a first seed (START_TIMEOUT)`,
+    );
+  }
+
+  /** A service that has done all there was would look as if it hung. */
+  #hearDry({ finished }: CrawlState, { worked }: NodeView): void {
+    const now = performance.now();
+    if (!finished) {
+      if (this.#isDry) this.#busySince = now;
+      this.#isDry = false;
+      return;
+    }
+    if (!this.#isDry) {
+      this.#isDry = true;
+      this.#hasSaidDry = false;
+    }
+    if (this.#hasSaidDry || now - this.#saidDryAt < DRY_AGAIN_MS) return;
+    this.#hasSaidDry = true;
+    if (!worked) {
+      this.#deps.log.info({}, `nothing is left to crawl; ${this.#waitsForSeeds()}`);
+      return;
+    }
+    const isFirst = this.#saidDryAt === Number.NEGATIVE_INFINITY;
+    this.#saidDryAt = now;
+    void this.#sayDry(now - this.#busySince, isFirst ? this.#waitsForSeeds() : 'this node waits for seeds');
+  }
+
+  #waitsForSeeds(): string {
+    const seed = `"crawlnode seed ${this.#deps.crawlArguments} URL"`;
+    return `this node waits for seeds (${seed}), and --exit-when-done would leave`;
+  }
+
+  async #sayDry(busyMs: number, what: string): Promise<void> {
+    const { frontier, log } = this.#deps;
+    // A store that is away is the loop's to report.
+    const snapshot = await frontier.snapshot().catch(() => null);
+    const seconds = `${(busyMs / 1_000).toFixed(1)} s`;
+    if (snapshot === null) {
+      log.info({ busyMs: Math.round(busyMs) }, `nothing is left to crawl, after ${seconds}; ${what}`);
+      return;
+    }
+    const totals = totalsOf(snapshot);
+    const { pages, items, failed } = totals;
+    const lost = snapshot.lost === 0 ? '' : `, ${snapshot.lost.toLocaleString('en')} lost`;
+    log.info(
+      { ...totals, busyMs: Math.round(busyMs) },
+      `nothing is left to crawl, after ${seconds}: ${howMany(pages, 'page')}, ${howMany(items, 'item')}, ${n(failed)} failed${lost} in the whole crawl; ${what}`,
+    );
+  }
+}
+
+function totalsOf({ done, failed, items, counters }: Snapshot) {
+  return { pages: done + failed, items: counters.item_scraped_count ?? items, failed };
+}

@@ -1,0 +1,100 @@
+/** Becoming a node of the crawl: join, say what was found, push the start requests if nobody has. */
+import type { FrontierRequest, Joined, Shape } from '../../frontier/frontier.js';
+import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
+import { startKey } from '../../frontier/shared-settings/run-arguments.js';
+import type { Spider } from '../../spider/spider.js';
+import { hasIdleHooks } from '../extensions/idle-hooks.js';
+import type { NodeDeps } from '../node-options.js';
+import { hasGenerator } from '../seeds/start-generator.js';
+import { howToCrawlAgain, nothingNew } from '../shutdown/node-stop-reason.js';
+import type { Outage } from './outage.js';
+
+/**
+ * Register as a new incarnation.
+ * @throws RefusedError when the crawl has another shape; FrontierUnavailableError when the store cannot be reached.
+ */
+export function join({ frontier, node, options, spider, extensions }: NodeDeps): Promise<Joined> {
+  const { shape, tunables, budgets, feeds, flushOnStart, cookies } = options;
+  const { args } = spider;
+  const startsAgain = hasGenerator(spider) && mayComeAgain(spider, shape);
+  return frontier.join(node, {
+    ...{ shape, tunables, budgets, feeds, flushOnStart, args, startsAgain },
+    hasStart: hasStart(spider),
+    hasIdle: hasIdleHooks(spider, extensions?.all ?? []),
+    maxCookieJars: cookies.maxJars,
+  });
+}
+
+/** Whether a spider brings its own first requests. */
+export function hasStart(spider: Spider): boolean {
+  return hasGenerator(spider) || spider.startUrls.length > 0;
+}
+
+/** Whether a later run may fetch a page again that an earlier one has fetched. */
+function mayComeAgain(spider: Spider, { dupefilter }: Shape): boolean {
+  return spider.refresh !== undefined || ('expireMs' in dupefilter && dupefilter.expireMs > 0);
+}
+
+/** Tell the user what this node finds: requests may wait since an earlier run or as seeds, and other nodes may be at work. */
+export function announce({ found, notices }: Joined, { log, spider, open }: NodeDeps): void {
+  for (const notice of notices) log.warn({}, notice);
+  // Nodes that should share a crawl and do not are found by comparing this.
+  const store = open.store.engine === 'redis' ? 'redis' : open.store.dir;
+  log.info({ ...found, store }, whatItFinds(found, spider.name));
+}
+
+function whatItFinds(found: Joined['found'], spider: string): string {
+  if (found.nodes > 0) {
+    return `joining the crawl of ${spider}, beside ${found.nodes === 1 ? '1 other node' : `${found.nodes} other nodes`}`;
+  }
+  const { pending, delayed, leased } = found;
+  const parts = [
+    ...(pending > 0 ? [`${requests(pending, 'is', 'are')} pending`] : []),
+    ...(delayed > 0 ? [`${requests(delayed, 'waits', 'wait')} to be tried again`] : []),
+    ...(leased > 0 ? [`${requests(leased, 'was', 'were')} in progress when a node died`] : []),
+  ];
+  return parts.length === 0 ? `crawling ${spider}` : `crawling ${spider}: ${parts.join(', ')}`;
+}
+
+/** Such as `1 request is`, `2 requests are`. */
+function requests(count: number, one: string, several: string): string {
+  return count === 1 ? `1 request ${one}` : `${count.toLocaleString('en')} requests ${several}`;
+}
+
+/**
+ * Tell the user of a node without --exit-when-done that the crawl is finished already, since it would wait in silence.
+ * @returns whether it was said
+ */
+export function sayNothingNew({ found }: Joined, { log, crawlArguments, options }: NodeDeps): boolean {
+  if (options.exitWhenDone || found.pending + found.delayed + found.leased + found.nodes > 0) return false;
+  const how = howToCrawlAgain({ crawlArguments });
+  log.warn({}, `${nothingNew({ found })}; this node waits for seeds. You may want to: ${how}`);
+  return true;
+}
+
+/**
+ * Push the spider's start requests, once per job. The store knows how many it has, so a second node, or one after a node
+ * that died half-way, adds only those that are missing.
+ * @param again those that may be fetched again in this run: judged like any link, so that the first node has them taken.
+ * @returns how many were accepted.
+ */
+export async function pushStart(
+  requests: readonly FrontierRequest[],
+  { frontier, log, spider }: Pick<NodeDeps, 'frontier' | 'log' | 'spider'>,
+  outage: Outage,
+  stop: AbortSignal,
+  again = false,
+): Promise<number> {
+  const total = requests.length;
+  let from = 0;
+  let accepted = 0;
+  for (const chunk of inChunks(requests, requestWeight)) {
+    const part = { from, total, key: startKey(spider.args) };
+    const push = () => (again ? frontier.push(chunk, 'seeds-filtered') : frontier.push(chunk, 'start', part));
+    accepted += (await outage.through('push', stop, push)).accepted;
+    from += chunk.length;
+  }
+  const which = again ? 'the start requests that may be fetched again' : 'the start requests';
+  if (accepted > 0) log.info({ accepted }, `pushed ${which}`);
+  return accepted;
+}

@@ -1,0 +1,87 @@
+/** What stays the same over all incarnations of a node. */
+
+import { Signals } from '../extensions/signals.js';
+import { type LinkRules, linkRules } from '../links/filter-links.js';
+import type { NodeDeps } from '../node-options.js';
+import { DeadEnds } from '../page/dead-ends.js';
+import { LostStarts } from '../page/failed-start-pages.js';
+import { HangingHosts } from '../page/hanging-hosts.js';
+import type { Tally } from '../page/leased-pages.js';
+import { UnusedSlots } from '../page/unused-slots.js';
+import { RulesCache } from '../robots/rules-cache.js';
+import { type FinalTotals, readFinalTotals } from '../shutdown/final-totals.js';
+import { Losses } from '../shutdown/lost-requests.js';
+import { DelayLog } from './autothrottle-log.js';
+import { CrawlStateLog } from './crawl-state-log.js';
+import { DroppedLinks } from './dropped-links.js';
+import { Pulse } from './heartbeat.js';
+import { Outage } from './outage.js';
+import { OutsideStats } from './outside-stats.js';
+import { Hooks } from './project-hooks.js';
+import { Alarm } from './wake-up.js';
+
+function signalsOf({ extensions = null, spider, frontier, options, log }: NodeDeps): Signals | null {
+  if (extensions === null) return null;
+  const timeoutMs = options.callbackTimeoutMs;
+  return new Signals({ extensions: extensions.all, spider, frontier, timeoutMs, log });
+}
+
+export class NodeState {
+  readonly deps: NodeDeps;
+  readonly alarm = new Alarm();
+  readonly outage: Outage;
+  readonly hooks: Hooks;
+  readonly delays: DelayLog;
+  readonly lostStarts: LostStarts;
+  readonly deadEnds = new DeadEnds();
+  readonly unusedSlots: UnusedSlots;
+  readonly hangingHosts: HangingHosts;
+  readonly droppedLinks: DroppedLinks;
+  readonly rulesCache: RulesCache | null;
+  readonly outsideStats: OutsideStats;
+  /** Null without extensions. */
+  readonly signals: Signals | null;
+  readonly news: CrawlStateLog;
+  readonly losses: Losses;
+  readonly pulse = new Pulse();
+  readonly rules: LinkRules;
+  readonly tally: Tally = { pages: 0, failed: 0, items: 0 };
+  readonly startedAt = performance.now();
+  /** When a feed began to fail; null while all is well. */
+  feedFailingSince: number | null = null;
+  /** What the store counted when this node left; null before, and where it could not be read. */
+  finalTotals: FinalTotals | null = null;
+
+  constructor(deps: NodeDeps) {
+    this.deps = deps;
+    this.outage = new Outage(deps.log);
+    this.hooks = new Hooks(deps);
+    this.delays = new DelayLog(deps.log);
+    this.lostStarts = new LostStarts(deps.log);
+    this.droppedLinks = new DroppedLinks(deps.log);
+    this.unusedSlots = new UnusedSlots(deps.options.tunables.slots);
+    this.hangingHosts = new HangingHosts(deps.options.retry);
+    const { robots } = deps.options;
+    const agent = robots?.userAgent ?? robots?.defaultUserAgent ?? '';
+    this.rulesCache = robots === null ? null : new RulesCache(agent, robots.crawlDelayMaxMs);
+    this.outsideStats = new OutsideStats(deps);
+    this.signals = signalsOf(deps);
+    this.news = new CrawlStateLog(deps);
+    this.losses = new Losses(deps.log, deps.crawlArguments);
+    this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);
+    this.pulse.note(0);
+  }
+
+  /** Called just before the node leaves. @param leftMs how long other nodes may still be waited for. */
+  async readFinalTotals(reason: string, leftMs: () => number): Promise<void> {
+    const { frontier, options } = this.deps;
+    const mayWait = options.awaitsFinalTotals && reason !== 'shutdown';
+    this.finalTotals = await readFinalTotals(frontier, reason, mayWait ? leftMs : () => 0);
+  }
+
+  /** The last node of a run has left: nobody goes on with it. */
+  noteLast(): void {
+    const totals = this.finalTotals;
+    if (totals?.run) this.finalTotals = { ...totals, run: { ...totals.run, isOver: true } };
+  }
+}

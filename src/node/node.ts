@@ -1,0 +1,279 @@
+/**
+ * One node: joins the crawl, runs the loop, leaves.
+ *
+ * ```
+ *   join ──► lease → start each → wait for (a slot | time | a signal | seeds) → again ──► wind down ──► leave
+ *    ▲                                    │
+ *    └───────── declared dead ────────────┘
+ * ```
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CrawlnodeError, FrontierUnavailableError, IncarnationDeadError } from '../errors.js';
+import { type Joined, type LeaseAnswer, MAX_WAIT_MS, type Shape } from '../frontier/frontier.js';
+import type { OpenModules } from '../user-code/open-modules.js';
+import { Heartbeat, type HeartbeatNews } from './membership/heartbeat.js';
+import { Incarnation } from './membership/incarnation.js';
+import { announce, join, pushStart, sayNothingNew } from './membership/membership.js';
+import { NodeState } from './membership/node-state.js';
+import { callClosed, callOpened } from './membership/spider-hooks.js';
+import type { NodeDeps, NodeResult } from './node-options.js';
+import { comesAgain, startRequests } from './seeds/seed-requests.js';
+import { hasGenerator } from './seeds/start-generator.js';
+import { Parting } from './shutdown/leave-finished-crawl.js';
+import { crawlEnding, type Ending, ending, errorEnding } from './shutdown/node-stop-reason.js';
+import { windDown } from './shutdown/shutdown.js';
+
+export type {
+  LinkOptions,
+  NodeDeps,
+  NodeOptions,
+  NodeProgress,
+  NodeResult,
+  RetryOptions,
+} from './node-options.js';
+
+/** A node whose main loop hangs counts as dead after one. For two more it may still come back and join anew. */
+const STUCK_NODE_TIMEOUTS = 3;
+
+/**
+ * Crawl until the crawl is over, a signal comes, or the store says so.
+ * @throws RefusedError at join; FrontierUnavailableError when the first join cannot reach the store; CrawlnodeError when
+ *   the spider's `opened`, or `open` of a pipeline or middleware throws.
+ */
+export async function crawlAsNode(deps: NodeDeps): Promise<NodeResult> {
+  const node = new NodeState(deps);
+  const end = await withModules(node, async () => {
+    const joined = await join(deps);
+    deps.siblings?.joined();
+    return joined.justClosed === null ? live(node, joined) : turnedAway(joined.justClosed, deps);
+  });
+  const { pages, failed, items } = node.tally;
+  const { failure } = node.hooks;
+  const { why: lossWhy } = node.losses;
+  const elapsedMs = Math.round(performance.now() - node.startedAt);
+  return {
+    reason: end.reason,
+    exitCode: failure === null && lossWhy === null ? end.exitCode : 1,
+    message: end.message ?? failure ?? lossWhy,
+    ...{ pages, failed, items, elapsedMs },
+    deadEnds: node.deadEnds.list(),
+    unusedSlots: node.unusedSlots.list(),
+    customStats: await node.outsideStats.readAll(),
+    crawl: node.finalTotals?.crawl ?? null,
+    run: node.finalTotals?.run ?? null,
+  };
+}
+
+/** The item pipelines, the middleware and the extensions are open while the node runs. */
+async function withModules(
+  { deps, hooks, outsideStats }: NodeState,
+  run: () => Promise<Ending>,
+): Promise<Ending> {
+  const { pipelines, middleware, extensions } = deps;
+  const openAll = (name: string, modules: OpenModules | null | undefined) =>
+    hooks.open(`open() of the ${name}`, () => modules?.open(), modules?.opening);
+  try {
+    const areOpen =
+      (await openAll('item pipelines', pipelines)) &&
+      (await openAll('middleware', middleware)) &&
+      (await openAll('extensions', extensions));
+    return areOpen ? await run() : ending('shutdown');
+  } finally {
+    await hooks.close('close() of the extensions', () => extensions?.close());
+    await hooks.close('close() of the middleware', () => middleware?.close());
+    await hooks.close('close() of the item pipelines', () => pipelines.close());
+    await outsideStats.write();
+  }
+}
+
+/** THE LOOP. @returns why this node stops; the error when only its incarnation ended, so that it joins anew. */
+async function crawl(node: NodeState, self: Incarnation): Promise<Ending | IncarnationDeadError> {
+  try {
+    await start(node, self);
+    const parting = new Parting(node, self);
+    for (;;) {
+      const stop = self.whyStop();
+      if (stop !== null) return stop;
+
+      self.upkeep.reconcileWhenDue();
+      let waitMs = MAX_WAIT_MS;
+      if (self.shouldAsk()) {
+        const answer = await self.leaseAndStart();
+        self.seeds.offer(answer.crawl);
+        const over = await parting.judge(crawlEnding(answer.crawl, self.view()));
+        if (over !== null) return over;
+        waitMs = parting.waitMs ?? pollAfterMs(answer);
+      }
+      await node.alarm.wait(waitMs);
+    }
+  } catch (error) {
+    return endingOf(error, self, node.deps.options.shape);
+  }
+}
+
+/** A node that was halted while the store was away stops for the reason it was halted for. */
+function endingOf(error: unknown, self: Incarnation, { persist }: Shape): Ending | IncarnationDeadError {
+  let cause = error;
+  if (error instanceof FrontierUnavailableError) {
+    try {
+      const stop = self.whyStop();
+      if (stop !== null) return stop;
+    } catch (why) {
+      cause = why;
+    }
+  }
+  return cause instanceof IncarnationDeadError ? cause : errorEnding(cause, persist);
+}
+
+/** From joining to leaving, through as many incarnations as it takes. */
+async function live(node: NodeState, joined: Joined): Promise<Ending> {
+  const { deps, hooks, signals } = node;
+  announce(joined, deps);
+  node.losses.hear(joined.found);
+  let self = new Incarnation(node, joined);
+  const heartbeat = startHeartbeat(node, joined, () => self);
+  let end: Ending = ending('error');
+  try {
+    if (!(await callOpened(node, self.halt))) {
+      end = ending('shutdown');
+      return end;
+    }
+    if (!(await hooks.open('spiderOpened of the extensions', () => signals?.ofNode('spiderOpened', {})))) {
+      end = ending('shutdown');
+      return end;
+    }
+    for (;;) {
+      const stop = await crawl(node, self);
+      if (!(stop instanceof IncarnationDeadError)) {
+        end = stop;
+        return end;
+      }
+      const next = await rejoin(node, self, stop);
+      if (next === null) {
+        end = ending('shutdown');
+        return end;
+      }
+      heartbeat.follow(next.incarnation);
+      self = new Incarnation(node, next);
+    }
+  } finally {
+    await leave(node, self, end);
+    await heartbeat.stop();
+    await callClosed(node, end.reason);
+    await hooks.close('spiderClosed of the extensions', () =>
+      signals?.ofNode('spiderClosed', { reason: end.reason }),
+    );
+  }
+}
+
+async function leave(node: NodeState, self: Incarnation, end: Ending): Promise<void> {
+  const { deps, alarm, outage } = node;
+  const { frontier, log, force, options } = deps;
+  const disowned = () => self.disowned;
+  await windDown(end, {
+    frontier,
+    slots: self.slots,
+    alarm,
+    outage,
+    log,
+    graceMs: options.graceMs,
+    persist: options.shape.persist,
+    force,
+    disowned,
+    readTotals: (leftMs) => node.readFinalTotals(end.reason, leftMs),
+    onLast: () => node.noteLast(),
+  });
+  self.end();
+}
+
+async function start(node: NodeState, self: Incarnation): Promise<void> {
+  const { deps, outage } = node;
+  if (hasGenerator(deps.spider)) {
+    self.beginStart();
+    if (self.joined.startPushed && node.tally.pages === 0 && sayNothingNew(self.joined, deps)) {
+      node.news.noteSaidDry();
+    }
+    return;
+  }
+  if (deps.spider.startUrls.length === 0) return;
+  const again = self.joined.startPushed;
+  const isWanted = again ? comesAgain(self.rules, deps.options.shape.dupefilter) : undefined;
+  const requests = startRequests(deps.spider, self.rules, Date.now(), isWanted);
+  const accepted = await pushStart(requests, deps, outage, self.halt, again);
+  if (again && accepted === 0 && node.tally.pages === 0 && sayNothingNew(self.joined, deps)) {
+    node.news.noteSaidDry();
+  }
+}
+
+/** @returns null when a signal came while the store was away. */
+async function rejoin(node: NodeState, old: Incarnation, why: IncarnationDeadError): Promise<Joined | null> {
+  const { deps, outage } = node;
+  deps.log.warn({}, `${whyJoinAnew(why, deps)}; it joins the crawl anew`);
+  old.slots.dropAll();
+  old.end();
+  // A pause, so that a node which is declared dead again and again does not flood the store.
+  await sleep(200 + 200 * Math.random());
+  const stop = AbortSignal.any([deps.drain, deps.force]);
+  try {
+    return stop.aborted ? null : await outage.through('join', stop, () => join(deps));
+  } catch (error) {
+    if (error instanceof FrontierUnavailableError) return null;
+    throw error;
+  }
+}
+
+/** The subject is this node. */
+function whyJoinAnew({ code, message }: IncarnationDeadError, { options }: NodeDeps): string {
+  if (code === 'store_replaced') return `${message}: this node drops what it had in progress`;
+  const seconds = options.tunables.nodeTimeoutMs / 1_000;
+  return `this node sent no heartbeat for ${seconds} s (NODE_TIMEOUT), so the other nodes count it as dead and take over its requests`;
+}
+
+/** The same budget has just closed the run on other nodes: a node that joins late does not begin another run. */
+function turnedAway(reason: string, { options }: NodeDeps): Ending {
+  const withinS = options.tunables.nodeTimeoutMs / 1_000;
+  const message =
+    `the same budget closed the run less than ${withinS} s ago (NODE_TIMEOUT), and a node that joins late does not begin ` +
+    'another run: start again a little later, or with another value';
+  return ending(reason, message);
+}
+
+function startHeartbeat(node: NodeState, joined: Joined, current: () => Incarnation): Heartbeat {
+  const { open, options, log } = node.deps;
+  const onNews = ({ kind, incarnation }: HeartbeatNews) => {
+    const self = current();
+    if (kind === 'hung') {
+      const what =
+        'a callback blocked the main loop for longer than MAIN_LOOP_TIMEOUT and NODE_TIMEOUT allow';
+      self.fail(
+        new CrawlnodeError('main_loop_stuck', `${what}; other nodes may have taken over its requests`),
+      );
+    } else if (kind === 'stuck') {
+      log.warn(
+        { limitMs: options.mainLoopTimeoutMs },
+        'a callback has blocked the main loop, so heartbeats were paused; other nodes may have taken over its requests',
+      );
+    } else if (incarnation === self.joined.incarnation) {
+      self.disown(kind);
+    }
+  };
+  const { heartbeatMs, mainLoopTimeoutMs, tunables } = options;
+  const { incarnation } = joined;
+  const beat = {
+    ...{ open, incarnation, mainLoopTimeoutMs, intervalMs: heartbeatMs, node: node.deps.node.id },
+    endAfterMs: STUCK_NODE_TIMEOUTS * tunables.nodeTimeoutMs,
+    endsProcess: options.endsStuckProcess,
+    speaksJson: options.speaksJson,
+    pulse: node.pulse.buffer,
+  };
+  return new Heartbeat(beat, onNews, log, (of) =>
+    node.deps.frontier.heartbeat(of, node.pulse.pagesPerSecond),
+  );
+}
+
+/** With jitter, so that idle nodes do not ask at the same time; at once only when there were leases. */
+function pollAfterMs({ leases, waitMs }: LeaseAnswer): number {
+  if (waitMs >= MAX_WAIT_MS) return MAX_WAIT_MS * (0.75 + 0.25 * Math.random());
+  const leastMs = leases.length > 0 ? 1 : 10;
+  return Math.max(leastMs, waitMs) + Math.min(20, waitMs / 10) * Math.random();
+}

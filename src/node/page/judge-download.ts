@@ -1,0 +1,106 @@
+/**
+ * What each ending of a download means (DESIGN §5, Endings). Pure functions: they judge, `crawl-one.ts` acts.
+ *
+ * ```
+ *   2xx or allowed ───────────────► callback ──► done
+ *   3xx with a Location ──────────► redirect ──► done, and a new request
+ *   RETRY_HTTP_CODES, retryable ──► retry ─────► delayed
+ *        the same, used up ───────► exhausted ─► errback, failed
+ *   any other status ─────────────► ignored ───► errback, done
+ *   any other download error ─────► errback, failed
+ * ```
+ */
+import type { RequestRecord } from '../../http/message/record/request-record.js';
+import type { NodeOptions } from '../node-options.js';
+import { isRedirect } from './redirected-request.js';
+import { planRetry, type RetryPlan, retryAfterMs, statusReason } from './retry-plan.js';
+
+/** Response headers with lower-case names, as the downloader hands them over. */
+export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export type Verdict =
+  | { readonly kind: 'callback' }
+  | { readonly kind: 'redirect'; readonly location: string }
+  /** `count` is the reason under Scrapy's `retry/reason_count/`. */
+  | { readonly kind: 'retry'; readonly reason: string; readonly count: string; readonly plan: RetryPlan }
+  | { readonly kind: 'exhausted'; readonly reason: string }
+  | { readonly kind: 'ignored' };
+
+/**
+ * Judge an HTTP status. As in Scrapy a retryable status is retried before `handle_httpstatus_list` is asked, a
+ * redirect after it; HTTPERROR_ALLOWED_CODES counts for what is left.
+ * @param pauseMs what the server asked for in Retry-After (`askedPause`), or null.
+ * @param passed the last of redirect and retry that a response on its way through middleware has passed: redirect comes first.
+ */
+export function judgeStatus(
+  status: number,
+  headers: Headers,
+  record: RequestRecord,
+  options: NodeOptions,
+  pauseMs: number | null,
+  passed: 'redirect' | 'retry' | null = null,
+): Verdict {
+  if (status >= 200 && status < 300) return { kind: 'callback' };
+
+  const handled = handledByRequest(status, record);
+  const retryable =
+    options.retry.httpCodes.includes(status) && options.retry.enabled && record.meta.dont_retry !== true;
+  if (retryable && passed !== 'retry') {
+    const plan = planRetry(record, pauseMs, options.retry);
+    if (plan !== null) return { kind: 'retry', reason: 'http_status', count: statusReason(status), plan };
+  }
+  if (handled) return { kind: 'callback' };
+
+  const location = first(headers.location);
+  if (
+    isRedirect(status) &&
+    location &&
+    passed === null &&
+    options.redirectMaxTimes !== null &&
+    record.meta.dont_redirect !== true
+  ) {
+    return { kind: 'redirect', location };
+  }
+  if (options.allowAllStatuses || options.allowedStatuses.includes(status)) return { kind: 'callback' };
+  return retryable ? { kind: 'exhausted', reason: 'http_status' } : { kind: 'ignored' };
+}
+
+/** Judge a failed download. @param error its stable reason, and whether another attempt may help; `malformed`: only one; `proxies`: when one can be used again. */
+export function judgeFailure(
+  error: {
+    readonly reason: string;
+    readonly retryable: boolean;
+    readonly malformed?: boolean;
+    readonly proxies?: { readonly waitMs: number } | null;
+  },
+  record: RequestRecord,
+  options: NodeOptions,
+): Extract<Verdict, { kind: 'retry' | 'exhausted' }> {
+  const isRetried = error.retryable && !(error.malformed === true && record.attempts > 0);
+  const plan = isRetried ? planRetry(record, error.proxies?.waitMs ?? null, options.retry) : null;
+  if (plan === null) return { kind: 'exhausted', reason: error.reason };
+  return { kind: 'retry', reason: error.reason, count: error.reason, plan };
+}
+
+/** For how long a 429 or 503 asks the crawl to leave its domain alone; null when it does not say. */
+export function askedPause(status: number, headers: Headers, nowMs: number, capMs: number): number | null {
+  return status === 429 || status === 503 ? retryAfterMs(headers['retry-after'], nowMs, capMs) : null;
+}
+
+/**
+ * By when the download of a domain with a delay must have begun, counted from the asking for its lease; later the next one,
+ * of another node, could be on its way already (DESIGN §5, Politeness).
+ */
+export function beginWithinMs(delayMs: number): number {
+  return delayMs > 0 ? Math.max(50, Math.min(delayMs / 4, 500)) : Number.POSITIVE_INFINITY;
+}
+
+function handledByRequest(status: number, record: RequestRecord): boolean {
+  if (record.meta.handle_httpstatus_all === true) return true;
+  const list = record.meta.handle_httpstatus_list;
+  return Array.isArray(list) && list.includes(status);
+}
+
+function first(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : header?.[0];
+}

@@ -1,0 +1,303 @@
+/**
+ * The pages this node has leased, from lease to settle. Each lease is ended here once, by whichever comes first: the page
+ * itself, the drain that returns it, or the news that it is no longer this node's.
+ *
+ * ```
+ *   begin ──► in flight ──── settle ────► settling ──► gone (committed, or lost)
+ *                 └───────── drop ──────► gone (the store has given it to another node)
+ * ```
+ *
+ * A slot is free as soon as its settle is sent. The next lease call follows on the same connection, and sees the effects
+ * of the settle. A page whose download stalls waits on without a slot, so that
+ * servers that hang do not stop the node.
+ */
+import type { Download, DownloadUnderWay } from '../../downloader/downloader.js';
+import { CrawlnodeError, FrontierUnavailableError } from '../../errors.js';
+import {
+  type Effects,
+  type Frontier,
+  type Lease,
+  noEffects,
+  type Outcome,
+  type PushAnswer,
+} from '../../frontier/frontier.js';
+import type { PageCookies } from '../../http/cookies/page-cookies.js';
+import type { Response } from '../../http/message/response.js';
+import type { Logger } from '../../log.js';
+import type { StatChanges } from '../../stats/stat-changes.js';
+import type { PageLinks } from '../links/page-links.js';
+import type { Outage } from '../membership/outage.js';
+import type { Alarm } from '../membership/wake-up.js';
+import type { ItemListener } from '../node-options.js';
+import type { Revisit } from '../recrawl/revisit.js';
+
+/** Requests that may wait beside the slots, as a multiple of the concurrency: each holds a socket and a lease. */
+const STALLED_PER_SLOT = 4;
+
+/** One leased page in progress. */
+export class Flight {
+  readonly lease: Lease;
+  /** `performance.now()` from which the delay of its domain counts: when the lease was asked for, or a later instant of `defer`. */
+  dueAt: number;
+  /** Set when its download begins: from then on the page counts against the budget. */
+  started = false;
+  /** What the page does with the cookies of the crawl; null when it has none to do with. */
+  cookies: PageCookies | null = null;
+  /** Of a page that may have been downloaded before; else null. */
+  revisit: Revisit | null = null;
+  /** Of its response; null before, and where it is not to change the delay. */
+  latencyMs: number | null = null;
+  /** True once it has been settled or dropped; what the page still does has no effect. */
+  over = false;
+  /** Kept for who listens to committed items. */
+  response: Response | null = null;
+  /** What the page's code changes of the user's stats; null where no code does. */
+  stats: StatChanges | null = null;
+  /** The reason of a CloseSpider that its code threw; null for none. */
+  closing: string | null = null;
+  /** Called when its download stalls, which frees its slot. */
+  readonly onStall: () => void;
+  #downloading: DownloadUnderWay | null = null;
+  #abort: AbortController | null = null;
+
+  constructor(lease: Lease, askedAt: number, onStall: () => void) {
+    this.lease = lease;
+    this.dueAt = askedAt;
+    this.onStall = onStall;
+  }
+
+  /** Its server sends nothing for now (`DownloadUnderWay.isStalled`). */
+  get isStalled(): boolean {
+    return this.#downloading?.isStalled === true;
+  }
+
+  /** End the download, if there is one, as a `timeout`. */
+  timeOut(says: string): void {
+    this.#downloading?.timeOut(says);
+  }
+
+  /** The result of a download, which ends with this page. */
+  async during(download: DownloadUnderWay): Promise<Download> {
+    this.#downloading = download;
+    try {
+      return await download.result;
+    } finally {
+      this.#downloading = null;
+    }
+  }
+
+  /** Aborted with this page. Created on first use: few pages need it, and it costs more than the links of a page. */
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.over) this.#abort.abort();
+    return this.#abort.signal;
+  }
+
+  /** Once it is over. */
+  abort(): void {
+    this.#downloading?.abort();
+    this.#abort?.abort();
+  }
+}
+
+/** What this node has committed since it started; it outlives a change of incarnation. */
+export interface Tally {
+  pages: number;
+  failed: number;
+  items: number;
+}
+
+export interface SlotsOptions {
+  readonly frontier: Frontier;
+  readonly concurrency: number;
+  readonly tally: Tally;
+  readonly alarm: Alarm;
+  readonly outage: Outage;
+  readonly log: Logger;
+  /** Told of the answers to links, some of which were dropped. */
+  readonly onDropped: (answer: PushAnswer) => void;
+  /** Told of committed items; absent when nobody listens. */
+  readonly onItems?: ItemListener | undefined;
+  /** Told once of an error that ends this incarnation, such as IncarnationDeadError. */
+  readonly onError: (error: unknown) => void;
+}
+
+export class Slots {
+  readonly #options: SlotsOptions;
+  readonly #inFlight = new Set<Flight>();
+  readonly #settling = new Map<Flight, Promise<void>>();
+  readonly #giveUp = new AbortController();
+  readonly #onStall = (): void => this.#options.alarm.ring();
+
+  constructor(options: SlotsOptions) {
+    this.#options = options;
+  }
+
+  /** Pages in progress, those included whose download stalls. */
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
+  get settling(): number {
+    return this.#settling.size;
+  }
+
+  /**
+   * How many leases to ask for. None beside a suspect, which would take them along if it killed the process. None while
+   * twice the concurrency waits to be settled, so that results do not pile up while the store is away.
+   */
+  free(): number {
+    const { concurrency } = this.#options;
+    if (this.#settling.size >= 2 * concurrency) return 0;
+    let stalled = 0;
+    for (const flight of this.#inFlight) {
+      if (flight.lease.crashes > 0) return 0;
+      if (flight.isStalled) stalled++;
+    }
+    return Math.max(0, concurrency - (this.#inFlight.size - stalled));
+  }
+
+  begin(lease: Lease, askedAt: number): Flight {
+    const flight = new Flight(lease, askedAt, this.#onStall);
+    this.#inFlight.add(flight);
+    if (this.#inFlight.size > this.#maxStalled) this.#endOldestStalled();
+    return flight;
+  }
+
+  /** Issue the settle of a page and free its slot; the answer is dealt with beside. @param links hear of it. */
+  settle(flight: Flight, outcome: Outcome, effects: Effects, links?: PageLinks): void {
+    if (flight.over) return;
+    flight.over = true;
+    const all = withOwn(flight, outcome, effects);
+    // A body that waits for the answer to its settle costs memory and garbage collection.
+    if (this.#options.onItems === undefined) flight.response = null;
+    this.#inFlight.delete(flight);
+    this.#settling.set(flight, this.#send(flight, outcome, all, links));
+    this.#options.alarm.ring();
+  }
+
+  /** Resolves when every settle issued so far is answered or given up. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#settling.values());
+  }
+
+  /** All leases this node may hold in the store: also those whose settle has not been answered yet. */
+  held(): Lease[] {
+    return [...this.#inFlight, ...this.#settling.keys()].map((flight) => flight.lease);
+  }
+
+  /**
+   * The store does not know these leases any more: stop the work, settle nothing. A lease that is being settled may be
+   * among them, when its answer is still on its way. @returns how many were in progress
+   */
+  drop(ids: readonly string[]): number {
+    if (ids.length === 0) return 0;
+    const lost = new Set(ids);
+    const dropped = [...this.#inFlight].filter((flight) => lost.has(flight.lease.id));
+    for (const flight of dropped) this.#drop(flight);
+    if (dropped.length > 0) this.#options.alarm.ring();
+    return dropped.length;
+  }
+
+  /** This incarnation is dead: other nodes get what was in progress. */
+  dropAll(): void {
+    this.#giveUp.abort();
+    for (const flight of this.#inFlight) this.#drop(flight);
+  }
+
+  /** Give back what is in progress, uncounted. */
+  releaseAll(reason: string): void {
+    for (const flight of [...this.#inFlight]) {
+      this.settle(flight, { kind: 'released', reason, unstarted: !flight.started }, noEffects);
+      flight.abort();
+    }
+  }
+
+  /** Stop repeating settles that the store does not answer. */
+  giveUp(): void {
+    this.#giveUp.abort();
+  }
+
+  get #maxStalled(): number {
+    return STALLED_PER_SLOT * this.#options.concurrency;
+  }
+
+  #endOldestStalled(): void {
+    const stalled = [...this.#inFlight].filter((flight) => flight.isStalled);
+    for (const oldest of stalled.slice(0, Math.max(0, stalled.length - this.#maxStalled))) {
+      oldest.timeOut(`nothing came, and more than ${this.#maxStalled} newer requests wait likewise`);
+    }
+  }
+
+  #drop(flight: Flight): void {
+    flight.over = true;
+    if (flight.stats !== null) flight.stats.isOver = true;
+    this.#inFlight.delete(flight);
+    flight.abort();
+  }
+
+  async #send(flight: Flight, outcome: Outcome, effects: Effects, links?: PageLinks): Promise<void> {
+    const { frontier, outage, tally, alarm, log, onDropped, onItems, onError } = this.#options;
+    const stop = this.#giveUp.signal;
+    const settle = (all: Effects) =>
+      outage.through('settle', stop, () => frontier.settle(flight.lease, outcome, all));
+    try {
+      let answer = await settle(effects);
+      if (!answer.committed && answer.resend && links !== undefined) {
+        const { withheld: _, ...all } = effects;
+        answer = await settle({ ...all, ...(await links.takeWithheld(stop)) });
+      }
+      if (answer.committed) {
+        count(tally, outcome, effects);
+        if (effects.feedItems.length > 0) onItems?.(effects.feedItems, flight.response);
+        links?.learn(answer);
+        if (answer.dropped !== undefined || answer.trapped !== undefined) onDropped(answer);
+      } else {
+        const why = answer.closed
+          ? 'a page came after the last item of this run; it is given back to the next one'
+          : 'the lease of a page was lost before it was settled; nothing was written';
+        log.debug({ id: flight.lease.id }, why);
+      }
+    } catch (error) {
+      if (error instanceof FrontierUnavailableError) {
+        log.debug(
+          { id: flight.lease.id, error: error.message },
+          'a page could not be settled; other nodes will recover it',
+        );
+      } else {
+        onError(
+          error instanceof CrawlnodeError ? error : new Error('settling a page failed', { cause: error }),
+        );
+      }
+    } finally {
+      // Only a loop that too many unanswered settles hold up waits for this. Ringing each time would cost one more lease
+      // call a page.
+      if (this.#settling.size >= 2 * this.#options.concurrency) alarm.ring();
+      this.#settling.delete(flight);
+    }
+  }
+}
+
+/**
+ * With what the page has changed of the cookies, unless its request is given back, and of the user's stats, unless the page is
+ * tried again.
+ */
+function withOwn({ cookies, stats, closing }: Flight, { kind }: Outcome, effects: Effects): Effects {
+  const changes = cookies === null || kind === 'released' ? [] : cookies.changes();
+  if (stats !== null) stats.isOver = true;
+  const custom =
+    stats === null || stats.isEmpty || kind === 'retry' || kind === 'released' ? [] : stats.take();
+  if (changes.length === 0 && custom.length === 0 && closing === null) return effects;
+  return {
+    ...effects,
+    ...(changes.length > 0 && { cookies: changes }),
+    ...(custom.length > 0 && { custom }),
+    ...(closing !== null && { closing }),
+  };
+}
+
+function count(tally: Tally, outcome: Outcome, effects: Effects): void {
+  if (outcome.kind === 'done' || outcome.kind === 'failed') tally.pages++;
+  if (outcome.kind === 'failed') tally.failed++;
+  tally.items += effects.stats.item_scraped_count ?? 0;
+}

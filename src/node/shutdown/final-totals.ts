@@ -1,0 +1,45 @@
+/** What the crawl and its run have counted when a node leaves: read from the store just before the node deregisters. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Frontier, Snapshot } from '../../frontier/frontier.js';
+import type { CrawlTotals, RunTotals } from '../node-options.js';
+
+/** How often to look again while other nodes finish their pages. */
+const LOOK_AGAIN_MS = 200;
+
+/** Totals at the end of a node. */
+export interface FinalTotals {
+  readonly crawl: CrawlTotals;
+  /** Null where the store knows of no run. */
+  readonly run: RunTotals | null;
+}
+
+/**
+ * Read the totals of the crawl and of its run.
+ * @param waitForOthers for so many ms at most: where the run has ended, other nodes may still finish pages they have in
+ *   work, which count too. 0 reads once.
+ */
+export async function readFinalTotals(
+  frontier: Pick<Frontier, 'snapshot'>,
+  reason: string,
+  waitForOthers: () => number,
+): Promise<FinalTotals> {
+  for (;;) {
+    const snapshot = await frontier.snapshot();
+    const isOver = hasRunEnded(snapshot, reason);
+    if (!isOver || snapshot.leased === 0 || waitForOthers() <= 0) return totalsOf(snapshot, isOver);
+    await sleep(LOOK_AGAIN_MS);
+  }
+}
+
+function totalsOf(snapshot: Snapshot, isOver: boolean): FinalTotals {
+  const { done, failed, counters, run } = snapshot;
+  return {
+    crawl: { pages: done + failed, failed, items: counters.item_scraped_count ?? 0 },
+    run: run === null ? null : { id: run.id, items: run.items, failed: run.failed, isOver },
+  };
+}
+
+/** A run ends when it is finished or closed for all nodes, and when its last node leaves, for whatever reason. */
+function hasRunEnded({ run, control, nodes }: Snapshot, reason: string): boolean {
+  return reason === 'finished' || run?.closed != null || control === 'stopping' || nodes.length <= 1;
+}

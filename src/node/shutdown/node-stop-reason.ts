@@ -1,0 +1,115 @@
+/** Why a node stops, decided from what the store and the node itself say. Pure functions. */
+import { FrontierGoneError } from '../../errors.js';
+import type { CrawlState, Joined } from '../../frontier/frontier.js';
+import { lossMessage } from './lost-requests.js';
+
+/** The end of a node's part in the crawl. */
+export interface Ending {
+  /** Scrapy's closing reason where it has one. */
+  readonly reason: string;
+  readonly exitCode: 0 | 1;
+  readonly message: string | null;
+  /** False when there is nothing to deregister from: the records are gone, or this node has left already. */
+  readonly leave: boolean;
+}
+
+/** What a node knows of itself when it asks whether to stop. */
+export interface NodeView {
+  readonly exitWhenDone: boolean;
+  readonly startTimeoutMs: number;
+  readonly maxIdleMs: number;
+  /** Since this node joined. */
+  readonly joinedForMs: number;
+  /** Whether there were requests when it joined, or it has processed some since. */
+  readonly worked: boolean;
+  /** Whether an earlier node has pushed the spider's start requests, so that none are to come. */
+  readonly startedBefore: boolean;
+  /** What it found when it joined. */
+  readonly found: Joined['found'];
+  /** `NodeDeps.crawlArguments`. */
+  readonly crawlArguments: string;
+}
+
+export function ending(reason: string, message: string | null = null): Ending {
+  return { reason, exitCode: 0, message, leave: true };
+}
+
+/**
+ * Whether the crawl is over for this node. The store decides whether it is complete (`finished`), so that all nodes agree.
+ * A crawl in which nothing has begun waits for its first seed.
+ */
+export function crawlEnding(crawl: CrawlState, view: NodeView): Ending | null {
+  if (crawl.closing !== null) return ending(crawl.closing);
+  if (crawl.control === 'stopping') return ending('stopped');
+  if (isIdleTooLong(crawl, view)) return lossEnding(crawl, view) ?? ending('finished', nothingToDo(view));
+  if (!view.exitWhenDone || !crawl.finished) return null;
+  const loss = crawl.acceptedInRun > 0 || view.worked || view.startedBefore ? lossEnding(crawl, view) : null;
+  if (loss !== null) return loss;
+  if (crawl.acceptedInRun > 0 || view.worked) return ending('finished');
+  if (view.startedBefore) return ending('finished', `${nothingNew(view)}; ${howToCrawlAgain(view)}`);
+  return view.joinedForMs >= view.startTimeoutMs ? ending('finished', nothingCame(view)) : null;
+}
+
+/** A crawl of which nothing is left but what was lost: complete, and not finished. Null where nothing was lost. */
+function lossEnding({ lost }: CrawlState, { crawlArguments }: NodeView): Ending | null {
+  if (lost === 0) return null;
+  return { reason: 'requests_lost', exitCode: 1, message: lossMessage(lost, crawlArguments), leave: true };
+}
+
+/**
+ * How an error ends this node.
+ * @param persist whether the crawl is kept when it is over: else its other nodes may have cleared it.
+ * @throws the error itself, where it is none that ends a node in good order
+ */
+export function errorEnding(error: unknown, persist: boolean): Ending {
+  if (error instanceof FrontierGoneError) {
+    const others = persist
+      ? ''
+      : '; or the other nodes counted this one as dead, finished the crawl and cleared it (SCHEDULER_PERSIST false)';
+    const message = `${error.message}${others}`;
+    return { reason: 'frontier_gone', exitCode: 1, message, leave: false };
+  }
+  throw error;
+}
+
+/** A feed file could not be written for SHUTDOWN_TIMEOUT, and more items wait for it than may (FEED_OUTBOX_LIMIT). */
+export function feedEnding(why: string): Ending {
+  const message = `${why}; the items committed so far wait in the frontier and are written by the next run`;
+  return { reason: 'feed_unwritable', exitCode: 1, message, leave: true };
+}
+
+/** Whether no node has had anything to do for so long. A paused crawl is kept for whoever resumes it. */
+function isIdleTooLong({ idleMs, seedsWaiting, control }: CrawlState, { maxIdleMs }: NodeView): boolean {
+  return maxIdleMs > 0 && idleMs >= maxIdleMs && seedsWaiting === 0 && control === 'running';
+}
+
+function nothingToDo({ maxIdleMs }: NodeView): string {
+  return `there was nothing to do on any node for ${maxIdleMs / 1_000} s (MAX_IDLE_TIME_BEFORE_CLOSE)`;
+}
+
+function nothingCame(view: NodeView): string {
+  const waited = `nothing to crawl came within ${view.startTimeoutMs / 1_000} s`;
+  if (view.found.seen > 0) return `${waited}, and ${everythingSeen(view.found)}; ${howToCrawlAgain(view)}`;
+  return `${waited}; seed it with "crawlnode seed ${view.crawlArguments} URL", or give the spider startUrls`;
+}
+
+/** A run that finds its start requests pushed, and all that came of them done. */
+export function nothingNew({ found }: Pick<NodeView, 'found'>): string {
+  return `nothing to crawl: an earlier run pushed the start requests, and ${everythingSeen(found)}`;
+}
+
+function everythingSeen({ seen, lost }: Joined['found']): string {
+  if (lost > 0)
+    return `of the ${seen.toLocaleString('en')} requests known from earlier runs ${lost.toLocaleString('en')} are lost`;
+  return seen === 1
+    ? 'the one request known from earlier runs is done or failed'
+    : `all ${seen.toLocaleString('en')} requests known from earlier runs are done or failed`;
+}
+
+/** What a user may want who runs a finished crawl again. */
+export function howToCrawlAgain({ crawlArguments: name }: Pick<NodeView, 'crawlArguments'>): string {
+  return (
+    `to start over, run "crawlnode reset ${name}" or use another --job; to fetch single pages again, ` +
+    `"crawlnode seed ${name} URL"`
+  );
+}
