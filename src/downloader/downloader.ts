@@ -8,7 +8,7 @@
 import { setMaxListeners } from 'node:events';
 import { type Logger, silentLogger } from '../log.js';
 import { type Agents, type AgentsOptions, createAgents } from './agents.js';
-import { BodyBudget } from './body/body-budget.js';
+import { BodyBudget, type PageTurn } from './body/body-budget.js';
 import { cachedLookup } from './dns-cache.js';
 import { DownloadError, toDownloadError } from './download-error.js';
 import { type Client, type Download, type DownloadUnderWay, Exchange } from './exchange.js';
@@ -21,7 +21,7 @@ import type { Limits } from './request-limits.js';
 import { PACE_INTERVAL_MS } from './stalled-downloads.js';
 import { type DownloadRequest, isParsedLeniently } from './wire-request.js';
 
-export type { Download, DownloadRequest, DownloadUnderWay };
+export type { Download, DownloadRequest, DownloadUnderWay, PageTurn };
 
 /** What may be configured of the downloads of a node. */
 export interface DownloaderOptions extends Omit<AgentsOptions, 'maxSockets' | 'reach'>, Limits {
@@ -64,6 +64,8 @@ export interface Downloader {
   start(request: DownloadRequest, options?: StartOptions): DownloadUnderWay;
   /** Like `start`, with a signal that aborts the download. @throws DownloadError */
   fetch(request: DownloadRequest, signal: AbortSignal): Promise<Download>;
+  /** The turn of a page to run, by the length of its body; null where it need not wait (`BodyBudget.enter`). */
+  enter(bodyBytes: number): PageTurn | null;
   /** Abort all downloads and close all connections. */
   close(): Promise<void>;
 }
@@ -132,6 +134,7 @@ export function createDownloader(given: DownloaderOptions): Downloader {
         signal.removeEventListener('abort', abort);
       }
     },
+    enter: (bodyBytes) => clients.budget.enter(bodyBytes),
     async close() {
       closed = true;
       clearInterval(pacer);
@@ -164,15 +167,15 @@ function failed(error: DownloadError): DownloadUnderWay {
 class Clients {
   readonly ofProxies: ProxyClients;
   readonly #options: DownloaderOptions;
-  readonly #budget: BodyBudget;
+  readonly budget: BodyBudget;
   readonly #agents = new Map<Reach, Agents>();
   readonly #strict = new Map<Reach, Client>();
   readonly #lenient = new Map<Reach, Client>();
 
   constructor(options: DownloaderOptions) {
     this.#options = options;
-    this.#budget = new BodyBudget(options.bufferBytes);
-    this.ofProxies = new ProxyClients(options, this.#budget);
+    this.budget = new BodyBudget(options.bufferBytes);
+    this.ofProxies = new ProxyClients(options, this.budget);
   }
 
   for(request: DownloadRequest): Client {
@@ -204,7 +207,7 @@ class Clients {
       agents,
       forwardingProxy: null,
       limits: options,
-      budget: this.#budget,
+      budget: this.budget,
       log: options.log ?? silentLogger,
     };
   }
