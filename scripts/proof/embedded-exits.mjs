@@ -8,9 +8,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { connect } from '../../dist/disk/sqlite.js';
-import { openFrontier } from '../../dist/frontier/choose-engine.js';
-import { fileIn } from '../../dist/frontier/embedded/file/wal.js';
+import { connect, fileIn, openFrontier } from '../../dist/internal.js';
 import { cleanUp, tempDir } from './faults/stage.mjs';
 import { openOptions } from './open-options.mjs';
 

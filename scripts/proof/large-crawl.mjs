@@ -18,7 +18,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { optionsOf, requestOf } from '../../bench/partitions/crawl.mjs';
-import { openFrontier } from '../../dist/frontier/choose-engine.js';
+import { openFrontier } from '../../dist/internal.js';
 import { startRedis } from './redis.mjs';
 
 const bin = fileURLToPath(new URL('../../bin/crawlnode.js', import.meta.url));

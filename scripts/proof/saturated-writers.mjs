@@ -10,7 +10,7 @@ import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openFrontier } from '../../dist/frontier/choose-engine.js';
+import { openFrontier } from '../../dist/internal.js';
 import { cleanUp, tempDir } from './faults/stage.mjs';
 import { openOptions } from './open-options.mjs';
 

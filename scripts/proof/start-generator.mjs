@@ -11,7 +11,7 @@ import http from 'node:http';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openFrontier } from '../../dist/frontier/choose-engine.js';
+import { openFrontier } from '../../dist/internal.js';
 import { cleanUp, tempDir } from './faults/stage.mjs';
 import { openOptions } from './open-options.mjs';
 import { startRedis } from './redis.mjs';

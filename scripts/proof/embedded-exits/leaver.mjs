@@ -1,7 +1,6 @@
 /** A node of embedded-exits.mjs: its thread beats as fast as it can, then the process exits in the middle of that. */
 import { joinOptions } from '../../../bench/frontier/stage.mjs';
-import { openFrontier } from '../../../dist/frontier/choose-engine.js';
-import { Heartbeat, Pulse } from '../../../dist/node/membership/heartbeat.js';
+import { Heartbeat, openFrontier, Pulse } from '../../../dist/internal.js';
 import { openOptions } from '../open-options.mjs';
 
 const [dir = '', code = '0'] = process.argv.slice(2);

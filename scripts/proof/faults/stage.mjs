@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openFrontier } from '../../../dist/frontier/choose-engine.js';
+import { openFrontier } from '../../../dist/internal.js';
 import { openOptions } from '../open-options.mjs';
 import { startRedis as startServer } from '../redis.mjs';
 

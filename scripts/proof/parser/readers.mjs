@@ -2,9 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { parse } from 'parse5';
-import { outlineOf } from '../../../dist/http/markup/html/outline.js';
-import { buildHtmlTree } from '../../../dist/http/markup/html/tree-builder.js';
-import { hrefsOf } from '../../../dist/http/markup/links.js';
+import { buildHtmlTree, hrefsOf, outlineOf } from '../../../dist/internal.js';
 
 const HTML = 'http://www.w3.org/1999/xhtml';
 

@@ -1,7 +1,7 @@
 /** One of the processes of saturated-writers.mjs: push, lease and settle without a pause; then report. */
 import { requestOf } from '../../../bench/frontier/requests.mjs';
 import { joinOptions } from '../../../bench/frontier/stage.mjs';
-import { openFrontier } from '../../../dist/frontier/choose-engine.js';
+import { openFrontier } from '../../../dist/internal.js';
 import { openOptions } from '../open-options.mjs';
 
 const [dir = '', first = '0', count = '0'] = process.argv.slice(2);
