@@ -15,7 +15,7 @@ const dist = new URL('../../dist/', import.meta.url).href;
 const onUseOnly = [
   /^src\/frontier\/\w+\/backup\//,
   /^src\/frontier\/\w+\/doctor\/(?!preflight|examine\/(server|version))/,
-  /^src\/frontier\/(embedded\/salvage|partitions)\//,
+  /^src\/frontier\/embedded\/salvage\//,
   /^src\/frontier\/\w+\/read\/inspect/,
   /^src\/pipelines\/files\/(?!media-pipeline)/,
   /^src\/pipelines\/feeds\/(feed-writer|feed-content|batched-content|restore-feed)/,
