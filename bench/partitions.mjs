@@ -10,7 +10,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { openFrontier } from '../dist/frontier/choose-engine.js';
-import { startRedis } from '../scripts/proof/redis.mjs';
+import { startRedis } from '../scripts/chaos/harness/redis.mjs';
 import { joinAs, optionsOf, requestOf } from './partitions/crawl.mjs';
 
 const { values: given } = parseArgs({ options: { pages: { type: 'string', default: '20000' } } });

@@ -1,6 +1,6 @@
 /** The command line of `npm run chaos`. */
 import { parseArgs } from 'node:util';
-import { newSeed } from './tools/random.mjs';
+import { newSeed } from './random.mjs';
 
 export const usage = `npm run chaos -- [options]
 
