@@ -64,9 +64,9 @@ function optionsOrEnd() {
 
 /** With --short one fault of each row on one engine, as the seed chooses; else all on each engine. */
 function chosen() {
-  const { only, fault, engine } = options;
+  const { only, fault, engine, isHostile } = options;
   const all = allRows
-    .filter(({ row }) => only === null || only.includes(row))
+    .filter(({ row }) => (only === null ? row.startsWith('H') === isHostile : only.includes(row)))
     .filter((row) => row.fault.includes(fault))
     .flatMap((row) => row.engines.map((name) => ({ row, engine: name })))
     .filter(({ engine: name }) => engine === null || name === engine);

@@ -6,7 +6,7 @@ import { parse, stringify } from 'yaml';
 import { runHere } from '../helpers/cli/run-here.js';
 import { runCli } from '../helpers/cli.js';
 import { createProject } from '../helpers/project.js';
-import { bucket, keys, startS3 } from '../helpers/s3-server.mjs';
+import { bucket, keys, startS3 } from '../helpers/servers/s3-server.mjs';
 import { startSite } from '../helpers/sites/site.js';
 import { tempDir } from '../helpers/temp-dir.js';
 import { pages } from './pages.js';

@@ -10,21 +10,21 @@ const MOST_CRASHES = 3;
 export const poison = [
   {
     row: 'R4',
-    fault: 'a page that blocks the main loop for twice NODE_TIMEOUT',
+    fault: 'main loop blocked for 2 × NODE_TIMEOUT',
     engines,
     run: blocked,
   },
-  { row: 'R5', fault: 'while (true) in a callback, MAIN_LOOP_TIMEOUT 2, 4 nodes', engines, run: endless },
+  { row: 'R5', fault: 'while (true), MAIN_LOOP_TIMEOUT 2', engines, run: endless },
   ...['exit', 'abort'].flatMap((kind) => [
     {
       row: 'R6',
-      fault: `process.${kind} in a callback, among 50 good pages, --workers 2`,
+      fault: `process.${kind} among 50, --workers 2`,
       engines,
       run: (row) => workers(row, kind),
     },
     {
       row: 'R6',
-      fault: `process.${kind} in a callback, among 50 good pages, 3 processes, each started again`,
+      fault: `process.${kind}, 3 processes in a loop`,
       engines,
       run: (row) => supervised(row, kind),
     },

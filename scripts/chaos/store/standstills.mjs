@@ -20,7 +20,7 @@ export const standstills = [
   { row: 'R10', fault: 'redis-server stands still for 5 s', engines: redis, run: standstill },
   { row: 'R10', fault: 'one reply in 100 cut off, 3 nodes', engines: redis, run: cutReplies },
   { row: 'R2', fault: 'SIGTERM while redis-server stands still', engines: redis, run: termWhileAway },
-  { row: 'R16', fault: 'FLUSHALL under a live crawl of --workers 2, idle', engines: redis, run: flushIdle },
+  { row: 'R16', fault: 'the same, --workers 2, idle nodes', engines: redis, run: flushIdle },
   { row: 'R21', fault: 'two writers of one file', engines: both, run: twoWriters },
   { row: 'R21', fault: 'a file that may not grow', engines: both, run: fullDisk },
 ];

@@ -7,7 +7,7 @@ import { root } from '../../docs/pages.js';
 import { runHere } from '../../helpers/cli/run-here.js';
 import { runCli, startCli } from '../../helpers/cli.js';
 import { projectOn } from '../../helpers/engine-project.js';
-import { bucket, keys, startS3 } from '../../helpers/s3-server.mjs';
+import { bucket, keys, startS3 } from '../../helpers/servers/s3-server.mjs';
 import { startSite } from '../../helpers/sites/site.js';
 import { tempDir } from '../../helpers/temp-dir.js';
 import { waitFor } from '../../helpers/wait-for.js';
