@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { freePort, untilListening } from '../ports.mjs';
+import { freePort, untilListening } from '../../../scripts/chaos/harness/ports.mjs';
 
 /** Its cluster is in `dir`, which must not exist. @returns its URL and how to end it; null where there is no PostgreSQL. */
 export async function startPostgres(dir) {
