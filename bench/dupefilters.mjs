@@ -10,8 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { openFrontier, PUSH_CHUNK } from '../dist/internal.js';
-import { openOptions } from '../scripts/proof/open-options.mjs';
-import { startRedis } from '../scripts/proof/redis.mjs';
+import { openOptions } from '../scripts/chaos/harness/open-options.mjs';
+import { startRedis } from '../scripts/chaos/harness/redis.mjs';
 import { redisCost } from './page-cost/redis-cost.mjs';
 import { writeFigures } from './write-figures.mjs';
 
