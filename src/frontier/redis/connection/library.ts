@@ -17,7 +17,7 @@ import type { Reply } from './reply.js';
 const luaFolder = new URL('../lua/', import.meta.url);
 
 /** What runs while the library is loaded; all else only declares what a call runs. */
-const first = ['base/verbs.lua', 'dupefilters/dupefilters.lua'];
+const first = ['base/verbs.lua', 'dupefilters/dupefilters.lua', 'dupefilters/expiring.lua'];
 
 export interface Library {
   /** What FUNCTION LOAD takes. */
