@@ -1,8 +1,8 @@
 /** Fresh crawls in a Redis, each under a spider's name of its own, with any number of clients. */
 import { Redis } from 'ioredis';
-import type { Shape } from '../../../src/frontier/frontier.js';
+import type { Frontier, Shape } from '../../../src/frontier/frontier.js';
 import type { OpenOptions } from '../../../src/frontier/open-options.js';
-import { openRedisFrontier, type RedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
+import { openRedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
 import { type ForeignHand, type World, worldOf } from '../../frontier-contract/world.js';
 import { defaultShape, openOptions } from '../open-options.js';
 
@@ -11,7 +11,7 @@ export async function openRedis(
   url: string,
   spider: string,
   more: Partial<OpenOptions> = {},
-): Promise<RedisFrontier> {
+): Promise<Frontier> {
   const options = openOptions(url, spider, more);
   if (options.store.engine !== 'redis') throw new Error(`${url} is not a Redis`);
   return openRedisFrontier(options, options.store.address);
