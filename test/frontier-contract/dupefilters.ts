@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { classOf, type Dupefilter, expiresAt } from '../../src/frontier/dupefilter-classes.js';
 import { allParts, type Frontier, PUSH_CHUNK } from '../../src/frontier/frontier.js';
-import { everyDupefilter } from '../helpers/every-dupefilter.js';
+import { everyDupefilter } from '../helpers/frontier/every-dupefilter.js';
 import { comesBack, leavesNothing, movesTo, readAll } from './backups-dupefilters.js';
 import { bloom } from './dupefilters-bloom.js';
 import { state } from './dupefilters-state.js';

@@ -7,7 +7,7 @@ import { Request } from '../../src/http/message/request.js';
 import { seenLinksOf } from '../../src/node/links/seen-links.js';
 import { conditionalRequestsOf } from '../../src/node/recrawl/conditional-requests.js';
 import { comesAgain } from '../../src/node/seeds/seed-requests.js';
-import { everyDupefilter } from '../helpers/every-dupefilter.js';
+import { everyDupefilter } from '../helpers/frontier/every-dupefilter.js';
 import { defaultShape } from '../helpers/open-options.js';
 
 const page = new Request('http://a.example/');

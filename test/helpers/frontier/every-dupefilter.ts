@@ -1,7 +1,7 @@
 /** A dupefilter of every class: a test that walks them walks a new class too. */
 import { tmpdir } from 'node:os';
-import { type Dupefilter, dupefilterNames, dupefilterOf } from '../../src/frontier/dupefilter-classes.js';
-import { loadSettings } from '../../src/settings/sources/load-settings.js';
+import { type Dupefilter, dupefilterNames, dupefilterOf } from '../../../src/frontier/dupefilter-classes.js';
+import { loadSettings } from '../../../src/settings/sources/load-settings.js';
 
 /**
  * Fingerprints expire after an hour, where they do. The slices of the Bloom filter are small, so that some are opened, and it

@@ -1,7 +1,7 @@
 /** A foreign hand in the SQLite file of an embedded frontier. */
-import { type Connection, connect } from '../../src/disk/sqlite.js';
-import { fileIn } from '../../src/frontier/embedded/file/wal.js';
-import type { ForeignHand } from '../frontier-contract/world.js';
+import { type Connection, connect } from '../../../src/disk/sqlite.js';
+import { fileIn } from '../../../src/frontier/embedded/file/wal.js';
+import type { ForeignHand } from '../../frontier-contract/world.js';
 
 export function embeddedHand(dir: string): ForeignHand {
   const byHand = async (act: (file: Connection) => void) => {
