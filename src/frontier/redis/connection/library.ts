@@ -15,7 +15,7 @@ import { isFull, LibraryNeedsMemory } from './errors.js';
 import type { Reply } from './reply.js';
 
 /** What runs while the library is loaded; all else only declares what a call runs. */
-const first = ['base/verbs.lua', 'dupefilters/dupefilters.lua'];
+const first = ['base/verbs.lua', 'dupefilters/dupefilters.lua', 'dupefilters/expiring.lua'];
 
 export interface Library {
   /** What FUNCTION LOAD takes. */
