@@ -6,7 +6,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { isBuildFresh } from './test/helpers/build-state.js';
+import { isBuildFresh } from './test/helpers/build/build-state.js';
 
 const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
@@ -27,7 +27,12 @@ export default defineConfig({
       { find: /^crawlnode$/, replacement: fileOf('src/index.ts') },
       // The thread of heartbeats that each node starts, from the build: from source it takes longer than many a test.
       ...(isBuildFresh()
-        ? [{ find: /^\.\/start-thread\.js$/, replacement: fileOf('test/helpers/start-built-thread.ts') }]
+        ? [
+            {
+              find: /^\.\/start-thread\.js$/,
+              replacement: fileOf('test/helpers/build/start-built-thread.ts'),
+            },
+          ]
         : []),
     ],
   },

@@ -1,13 +1,14 @@
 /** Starts the thread of heartbeats. A module of its own, as the tests start that of the build (vitest.config.ts). */
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { isSource, packageFolder } from '../../package-folder.js';
 
-/** Built code starts its neighbour as it is; run from source, the thread first learns TypeScript (as `tsx` does it). */
+/** The build has a file for the thread. From source, the thread first registers tsx. */
 export function startThread(workerData: object): Worker {
-  if (import.meta.url.endsWith('.js')) {
-    return new Worker(new URL('heartbeat-thread.js', import.meta.url), { workerData });
-  }
+  if (!isSource) return new Worker(path.join(packageFolder, 'dist', 'heartbeat-thread.js'), { workerData });
   const tsx = import.meta.resolve('tsx/esm/api');
-  const thread = new URL('heartbeat-thread.ts', import.meta.url);
+  const thread = pathToFileURL(path.join(packageFolder, 'src', 'node', 'membership', 'heartbeat-thread.ts'));
   const script = `import('${tsx}').then(({ register }) => { register(); return import('${thread}'); })`;
   return new Worker(script, { eval: true, workerData });
 }

@@ -3,12 +3,12 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** Written at the end of each sound build (scripts/build.mjs). */
-const lastBuild = path.join(root, 'node_modules', '.cache', 'crawlnode-last-build');
+const lastBuild = path.join(root, 'node_modules', '.cache', 'crawlnode-build.json');
 
 /** The thread of heartbeats of the build. */
-export const builtThread = path.join(root, 'dist', 'node', 'membership', 'heartbeat-thread.js');
+export const builtThread = path.join(root, 'dist', 'heartbeat-thread.js');
 
 /** False where a file of src/ is younger than the last build, or was. */
 export function isBuildFresh(): boolean {
