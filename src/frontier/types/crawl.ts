@@ -5,7 +5,7 @@ export type Engine = 'redis' | 'embedded';
 export type Control = 'running' | 'paused' | 'stopping';
 
 /**
- * The class and parameters of the dupefilter, which records accepted fingerprints (DESIGN §6). The first request or node
+ * The class and parameters of the dupefilter, which records accepted fingerprints. The first request or node
  * of a crawl decides them, since two classes cannot share the stored data. Compact stores the first 64 bits of each
  * fingerprint.
  */
