@@ -22,7 +22,10 @@ export const MAX_WAIT_MS = 1_000;
 export const MAX_CRASHES = 3;
 /** The same while nodes die that no request explains: then somebody kills them from outside. */
 export const MAX_CRASHES_AMONG_KILLS = 5;
-/** So many kills within `KILLS_WITHIN` node timeouts, and at least `KILLS_WITHIN_MS`, are two: a request that kills its nodes explains one, its first. */
+/**
+ * Somebody kills nodes from outside while two deaths that no suspect explains lie within so many node timeouts, or so many ms
+ * if that is longer. A request that kills its nodes explains one of them, its first.
+ */
 export const KILLS_WITHIN = 10;
 export const KILLS_WITHIN_MS = 60_000;
 

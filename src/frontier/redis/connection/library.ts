@@ -10,11 +10,17 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dataFormats } from '../../data-format.js';
+import * as limits from '../../types/limits.js';
 import { type Client, callFunction, resultsOf } from './client.js';
 import { isFull, LibraryNeedsMemory } from './errors.js';
 import type { Reply } from './reply.js';
 
 const luaFolder = new URL('../lua/', import.meta.url);
+
+/** The numbers of the rules that both engines obey, as Lua reads them: `limits.MAX_CRASHES`. */
+const sharedLimits = Object.entries(limits)
+  .map(([name, value]) => `${name} = ${value}`)
+  .join(', ');
 
 /** What runs while the library is loaded; all else only declares what a call runs. */
 const first = ['base/verbs.lua', 'dupefilters/dupefilters.lua'];
@@ -67,6 +73,7 @@ function assemble(): Library {
   const tables = files.map(tableOf);
   const body = [
     `local FORMAT = '${dataFormats.redis}'`,
+    `local limits = { ${sharedLimits} }`,
     `local ${tables.join(', ')} = ${tables.map(() => '{}').join(', ')}`,
     ...files.map((file) => `do -- ${file}\n${readFileSync(new URL(file, luaFolder), 'utf8')}end`),
   ].join('\n');
