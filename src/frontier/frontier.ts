@@ -37,7 +37,7 @@
 import type { FeedWriter, PipelineOutboxes } from '../feed-outbox.js';
 import type { Backups } from './backup/entry.js';
 import type { RobotsAnswer, RobotsClaim, RobotsResult } from './robots/robots-state.js';
-import type { Control, Engine, FailedRequest, Part, PartCounts } from './types/crawl.js';
+import type { Control, Engine, FailedRequest, NodeInfo, Part, PartCounts } from './types/crawl.js';
 import type {
   CookieNews,
   Effects,
@@ -47,7 +47,7 @@ import type {
   SettleAnswer,
   StatChange,
 } from './types/leases.js';
-import type { HeartbeatAnswer, Joined, JoinOptions, Left, NodeInfo } from './types/nodes.js';
+import type { HeartbeatAnswer, Joined, JoinOptions, Left } from './types/nodes.js';
 import type {
   CrashedRequest,
   Finding,

@@ -21,6 +21,14 @@ export type Dupefilter =
    */
   | { readonly class: 'BloomDupeFilter'; readonly capacity: number; readonly errorRate: number };
 
+/** A node, as it names itself. */
+export interface NodeInfo {
+  /** The label given with `--node-id`, or host-pid. May repeat. */
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+}
+
 /** Settings that all nodes of a crawl must share. A node with another shape is refused (exit 3), naming both values. */
 export interface Shape {
   readonly queueClass: 'PriorityQueue' | 'FifoQueue' | 'LifoQueue';

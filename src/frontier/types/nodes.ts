@@ -4,13 +4,6 @@ import type { RunArguments } from '../shared-settings/run-arguments.js';
 import type { Budgets, Shape, Tunables } from './crawl.js';
 import type { Snapshot } from './reports.js';
 
-export interface NodeInfo {
-  /** The label given with `--node-id`, or host-pid. May repeat. */
-  readonly id: string;
-  readonly host: string;
-  readonly pid: number;
-}
-
 export interface JoinOptions {
   readonly shape: Shape;
   readonly tunables: Tunables;

@@ -1,7 +1,6 @@
 /** What the frontier tells of a crawl: to `stats`, `inspect`, `failed` and `doctor`. */
 import type { StatValue } from '../../stats/stat-change.js';
-import type { Control, FailedRequest, RequestLife, RequestState, Shape } from './crawl.js';
-import type { NodeInfo } from './nodes.js';
+import type { Control, FailedRequest, NodeInfo, RequestLife, RequestState, Shape } from './crawl.js';
 
 export type { StatValue };
 
