@@ -62,7 +62,7 @@ export interface LeaseAnswer {
  */
 export type Outcome = { readonly reason: string } & (
   | ({ readonly status?: number; readonly attempts: number; readonly unstarted?: boolean } & (
-      | { readonly kind: 'done' }
+      | { readonly kind: 'done'; readonly noPage?: NoPage }
       | {
           readonly kind: 'retry';
           readonly afterMs: number;
@@ -73,6 +73,12 @@ export type Outcome = { readonly reason: string } & (
     ))
   | { readonly kind: 'released'; readonly unstarted: boolean }
 );
+
+/**
+ * Why a done request gave no page that the spider processed; absent where it did. `error`: the server answered with a status
+ * that no callback handles. `other`: a redirect, or the request was refused or replaced.
+ */
+export type NoPage = 'error' | 'other';
 
 /** Effects of a page, which are committed together with its outcome or not at all. */
 export interface Effects {

@@ -66,6 +66,10 @@ export interface RunSnapshot {
   readonly items: number;
   /** Requests that failed in this run, on any node. One that is retried from the failed list and fails again counts twice. */
   readonly failed: number;
+  /** Done requests of this run whose pages answered with an error (`NoPage`), on any node. */
+  readonly errorPages: number;
+  /** Whether any page of this run was processed, on any node. */
+  readonly hasGoodPage: boolean;
   /** Why the run ended; null while it goes on. */
   readonly closed: string | null;
   /** When its last node left, in ms since 1970; null while it goes on, and when all its nodes died. */
