@@ -23,7 +23,7 @@ const sharedLimits = Object.entries(limits)
   .join(', ');
 
 /** What runs while the library is loaded; all else only declares what a call runs. */
-const first = ['base/verbs.lua', 'dupefilters/dupefilters.lua'];
+const first = ['base/verbs.lua', 'dupefilters/dupefilters.lua', 'dupefilters/expiring.lua'];
 
 export interface Library {
   /** What FUNCTION LOAD takes. */
