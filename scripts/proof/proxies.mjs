@@ -155,6 +155,7 @@ async function runAll(kind, site, dir) {
       ...{
         timeoutMs: 20_000,
         maxBodyBytes: 1_000_000,
+        robotsBytes: 500 * 1024,
         warnBodyBytes: 0,
         minBytesPerSecond: 0,
         bufferBytes: 0,
@@ -173,8 +174,8 @@ async function runAll(kind, site, dir) {
       ...more,
     });
     return {
-      start: (url) => downloader.start(requestFor(url)),
-      get: (url, more) => downloader.fetch(requestFor(url, more), never),
+      start: (url) => downloader.start(requestFor(url), { purpose: 'page' }),
+      get: (url, more) => downloader.fetch(requestFor(url, more), { purpose: 'page' }, never),
     };
   };
   const stage = {

@@ -21,17 +21,21 @@ const badLocation = 'redirect without a usable Location';
 /** The same request once more, later. */
 export function retry(
   work: Work,
-  { reason, count, plan }: Extract<Verdict, { kind: 'retry' }>,
+  { reason, count, plan, isLenient = false }: Extract<Verdict, { kind: 'retry' }>,
   status: number | null,
 ): PageEnding {
   add(work.counters, 'retry/count');
   add(work.counters, `retry/reason_count/${count}`);
   const { afterMs, priority } = plan;
-  const record = encodeRecord({ ...work.record, attempts: work.record.attempts + 1, priority });
+  const attempts = work.record.attempts + 1;
+  const record = encodeRecord({
+    ...{ ...work.record, attempts, priority },
+    ...(isLenient && { lenient: true as const }),
+  });
   const outcome: Outcome = {
     kind: 'retry',
     reason,
-    attempts: work.record.attempts + 1,
+    attempts,
     afterMs,
     priority,
     record,

@@ -162,10 +162,9 @@ async function startDownload(work: Work): Promise<Download> {
   const lateMs = performance.now() - flight.dueAt;
   if (delayMs > 0 && lateMs > NOTICEABLY_LATE_MS) leaveAlone(work, delayMs, 'setting');
   const beginByMs = flight.dueAt + beginWithinMs(delayMs);
-  const { onStall } = flight;
-  const download = await flight.during(
-    deps.downloader.start(deps.authorize(outgoing), { beginByMs, onStall }),
-  );
+  const purpose = record.waitingItem === null ? 'page' : 'file';
+  const how = { purpose, isLenient: record.lenient === true, beginByMs, onStall: flight.onStall } as const;
+  const download = await flight.during(deps.downloader.start(deps.authorize(outgoing), how));
   const taking = deps.cookies.receive(work, download);
   if (taking !== null) await taking;
   return download;
