@@ -23,8 +23,6 @@ export const commandErrorCodes = {
   live_nodes: 'nodes are crawling, and the command needs them to stop first',
   arguments: 'the run was started with other arguments (-a), which all its nodes share',
   shape: 'the crawl in the store was begun with other settings that all its nodes must share',
-  partition_lost: 'a partition has no data, although the crawl has processed pages',
-  partitions: 'the crawl uses something that is not available with SCHEDULER_PARTITIONS',
   format: 'the crawl in the store was written by another version of crawlnode',
   foreign_key: 'a key of the crawl holds something that crawlnode did not write',
   foreign_file: 'the file of the embedded store was not written by crawlnode',

@@ -2,7 +2,7 @@
  * `doctor --deep` on a crawl with very many pending requests in a real Redis: it ends without an error, finds a fault, and no
  * command of it is long.
  *
- *   node scripts/build.mjs && node scripts/proof/large-crawl.mjs [--requests 1000000] [--partitions 1]
+ *   node scripts/build.mjs && node scripts/proof/large-crawl.mjs [--requests 1000000]
  *
  * SLOWLOG also counts the time in which the server had no processor. So each call of an examination is sent again alone, up to 20
  * times until it is short, and its shortest time counts: the data have not changed, so each time it does the same.
@@ -10,6 +10,7 @@
  * Exit code 1 when doctor fails, does not find what was broken, or has a command of 50 ms or more.
  */
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -17,18 +18,12 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
-import { optionsOf, requestOf } from '../../bench/partitions/crawl.mjs';
 import { openFrontier } from '../../dist/frontier/choose-engine.js';
 import { startRedis } from './redis.mjs';
 
 const bin = fileURLToPath(new URL('../../bin/crawlnode.js', import.meta.url));
-const { values: given } = parseArgs({
-  options: {
-    requests: { type: 'string', default: '1000000' },
-    partitions: { type: 'string', default: '1' },
-  },
-});
-const [requests, partitions] = [Number(given.requests), Number(given.partitions)];
+const { values: given } = parseArgs({ options: { requests: { type: 'string', default: '1000000' } } });
+const requests = Number(given.requests);
 const [DOMAINS, BATCH, LONGEST_MS, SHORT_MS, ATTEMPTS] = [5_000, 2_000, 50, 5, 20];
 
 const dir = mkdtempSync(path.join(os.tmpdir(), 'crawlnode-large-'));
@@ -98,16 +93,39 @@ async function timeOf(args) {
 }
 
 function openCrawl() {
-  const urls = Array.from({ length: partitions }, () => redis.url);
-  return openFrontier(optionsOf('news', urls));
+  const name = (word) => `news:${word}`;
+  return openFrontier({
+    store: { engine: 'redis', address: { kind: 'standalone', url: redis.url, options: {} } },
+    keys: {
+      ...{ requests: name('requests'), dupefilter: name('dupefilter'), startUrls: [] },
+      ...{ items: name('items'), stats: name('stats') },
+    },
+    startUrlsType: 'list',
+    seedsFiltered: false,
+    shape: {
+      queueClass: 'PriorityQueue',
+      dupefilter: { class: 'RFPDupeFilter' },
+      fingerprinter: 'scrapy-redis',
+      domainKey: 'host',
+      persist: true,
+    },
+    allowEviction: true,
+    connectTimeoutMs: 10_000,
+  });
+}
+
+/** Page n of the site; its domain follows from its number. */
+function requestOf(n) {
+  const fingerprint = createHash('sha1').update(String(n)).digest('hex');
+  const domain = `site-${n % DOMAINS}.example`;
+  const record = JSON.stringify({ v: 1, u: `https://${domain}/catalogue/page-${n}.html`, n });
+  return { id: fingerprint, fingerprint, record, domain, priority: 0, unfiltered: false };
 }
 
 async function fill() {
   const frontier = await openCrawl();
   for (let from = 0; from < requests; from += BATCH) {
-    const some = Array.from({ length: Math.min(BATCH, requests - from) }, (_, n) =>
-      requestOf(from + n, DOMAINS),
-    );
+    const some = Array.from({ length: Math.min(BATCH, requests - from) }, (_, n) => requestOf(from + n));
     await frontier.push(some, 'links');
   }
   await frontier.close();
@@ -116,11 +134,7 @@ async function fill() {
 /** One run of the executable, with its time and its longest command. */
 async function doctor(what) {
   await redis.db.slowlog('RESET');
-  const settings = [
-    `REDIS_URL: ${redis.url}`,
-    ...(partitions > 1 ? [`SCHEDULER_PARTITIONS: ${partitions}`] : []),
-  ];
-  writeFileSync(path.join(dir, 'crawlnode.yaml'), settings.join('\n'));
+  writeFileSync(path.join(dir, 'crawlnode.yaml'), `REDIS_URL: ${redis.url}\n`);
   const cpuBefore = await cpuSeconds();
   const beganAt = performance.now();
   const child = spawn(process.execPath, [bin, 'doctor', 'news', '--deep'], { cwd: dir });
@@ -133,7 +147,7 @@ async function doctor(what) {
   const [, , micros = 0, command = []] = slow.toSorted((a, b) => b[2] - a[2])[0] ?? [];
   const longestMs = micros / 1000;
   console.log(
-    `${what}: ${requests} requests, ${partitions} partitions: exit ${code} in ${seconds.toFixed(1)} s, ` +
+    `${what}: ${requests} requests: exit ${code} in ${seconds.toFixed(1)} s, ` +
       `CPU of the server ${cpu.toFixed(1)} s, ` +
       `${slow.length} commands over 1 ms, the longest ${longestMs.toFixed(1)} ms (${command.slice(0, 2).join(' ')})`,
   );

@@ -5,10 +5,6 @@ import type { OpenOptions, Salvaged, Store } from './open-options.js';
 
 /** @throws FrontierUnavailableError when the store cannot be reached or refuses us; RefusedError when it must not be used. */
 export async function openFrontier(options: OpenOptions): Promise<Frontier> {
-  if (options.partitions !== undefined) {
-    const { openPartitions } = await import('./partitions/open-partitions.js');
-    return openPartitions(options, options.partitions);
-  }
   if (options.store.engine === 'redis') {
     const { openRedisFrontier } = await engines.redis();
     return openRedisFrontier(options, options.store.address);

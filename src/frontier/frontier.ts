@@ -338,7 +338,7 @@ export interface Snapshot {
   readonly done: number;
   readonly failed: number;
   readonly removed: number;
-  /** Requests whose records have vanished from the store: somebody deleted keys or rows, Redis evicted them, or one of several servers lost its last writes. */
+  /** Requests whose records have vanished from the store: somebody deleted keys or rows, or Redis evicted them. */
   readonly lost: number;
   readonly seen: number;
   readonly items: number;
@@ -363,11 +363,6 @@ export interface Snapshot {
   readonly beganAtMs: number | null;
   /** Since when the dupefilter records fingerprints: the beginning of the crawl, or the last reset of the dupefilter. */
   readonly seenSinceMs: number | null;
-  /** What each partition holds, in order; absent in a crawl of one. */
-  readonly partitions?: readonly Pick<
-    Snapshot,
-    'pending' | 'delayed' | 'leased' | 'done' | 'failed' | 'lost' | 'items'
-  >[];
 }
 
 export interface RunSnapshot {

@@ -13,7 +13,7 @@ const dist = new URL('../../dist/', import.meta.url).href;
 const onUseOnly = [
   /^dist\/frontier\/\w+\/backup\//,
   /^dist\/frontier\/\w+\/doctor\/(?!preflight|examine\/(server|version))/,
-  /^dist\/frontier\/(embedded\/salvage|partitions)\//,
+  /^dist\/frontier\/embedded\/salvage\//,
   /^dist\/frontier\/\w+\/read\/inspect/,
   /^dist\/pipelines\/files\/(?!media-pipeline)/,
   /^dist\/pipelines\/feeds\/(feed-writer|feed-content|batched-content|restore-feed)/,

@@ -19,11 +19,11 @@ const unreadable = JSON.stringify({
 });
 
 export async function repairRedis(
-  { connection, options: { keys, shape, partition }, call }: CrawlAccess,
+  { connection, options: { keys, shape }, call }: CrawlAccess,
   read: Parameters<Frontier['repair']>[0],
   force: boolean,
 ): Promise<Repaired> {
-  const args = { force, queueClass: shape.queueClass, epoch: newEpoch(), partition };
+  const args = { force, queueClass: shape.queueClass, epoch: newEpoch() };
   const live = int(await call('repair_begin', args));
   if (live > 0) throw nodesAtWork(live, 'repair');
   // HSCAN may return a record twice when the hash is resized meanwhile. The verb ignores the second one.

@@ -16,7 +16,6 @@
 --   requests            the links, see acceptance.lua; absent when there are none
 --   cookies, maxJars    changes of cookies, see cookies/cookies.lua; absent when there are none
 --   custom              changes of the user's own stats, see base/custom-stats.lua; absent when there are none
---   jarsAt              version of the cookies that the requests depend on, in a partition (meta.jars_at); absent for none
 --   closing             a reason to close the run with; absent for none
 --   validators          of the page, see dupefilters/validators.lua; absent where they are not kept
 -- args.counters: names of counters. args.feeds: the feeds and outboxes of pipelines that this node joined with.
@@ -111,7 +110,6 @@ function settling.run(crawl)
         conclude(crawl, settle, lease, done)
         addCountsAndItems(crawl, settle, sums, items, feedItems, pipelineItems)
         cookies.merge(crawl, settle)
-        meta.raise(crawl, 'jars_at', settle.jarsAt)
         if settle.custom then customStats.apply(crawl, settle.custom) end
         if settle.closing then
           budgets.closeWhenSpent(crawl)

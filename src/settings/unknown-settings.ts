@@ -1,4 +1,4 @@
-/** Settings of Scrapy and Scrapy-Redis that crawlnode does not have, each with advice for a migrating project. */
+/** Settings of Scrapy, Scrapy-Redis and earlier versions that crawlnode does not have, each with what to do instead. */
 import { didYouMean } from './nearest.js';
 
 const deleteIt = 'delete it';
@@ -46,15 +46,22 @@ const adviceByName: readonly (readonly [names: RegExp, advice: string])[] = [
   ],
 ];
 
-/** The text after "unknown setting NAME": advice for a setting of Scrapy, else the nearest knownNames name. */
+/** Settings of earlier versions. They are refused in the environment too, where other unknown names are not read. */
+export const removedSettings: readonly string[] = ['SCHEDULER_PARTITIONS', 'REDIS_PARTITION_URLS'];
+
+const oneStore =
+  ', which is gone: a crawl is in one store. One Redis serves some 7,000 pages a second. A Redis Cluster keeps a crawl available and spreads many crawls. Divide a larger crawl by domain into several crawls (docs/guide/redis.md)';
+
+/** The text after "unknown setting NAME": what to do instead of a setting that has gone or is Scrapy's, else the nearest known name. */
 export function unknownSettingAdvice(name: string, knownNames: readonly string[]): string {
+  if (removedSettings.includes(name)) return oneStore;
   const advice = adviceFor(name);
   return advice === undefined ? didYouMean(name, knownNames) : ` of Scrapy: ${advice}`;
 }
 
-/** Whether a name is a setting of Scrapy that crawlnode does not have. */
-export function isOfScrapy(name: string): boolean {
-  return adviceFor(name) !== undefined;
+/** Whether it is known what to do instead of this setting. */
+export function hasReplacement(name: string): boolean {
+  return removedSettings.includes(name) || adviceFor(name) !== undefined;
 }
 
 function adviceFor(name: string): string | undefined {
