@@ -79,6 +79,8 @@ export interface CookieOptions {
   readonly enabled: boolean;
   /** COOKIES_DEBUG. */
   readonly debug: boolean;
+  /** COOKIES_MAX_HEADER; 0 for no limit. */
+  readonly maxHeaderBytes: number;
   /** COOKIES_MAX_JARS. */
   readonly maxJars: number;
 }

@@ -539,6 +539,11 @@ export interface SettingsInput {
   /** Log the cookies of each request and response, with their values, at level DEBUG. Default: false. */
   readonly COOKIES_DEBUG?: Input<'COOKIES_DEBUG'>;
   /**
+   * Longest Cookie header that is made of the cookies of a jar. Beyond it, the largest cookies are left out
+   * first, with a warning for each domain. 0 is no limit. Unit: bytes. Default: 8192.
+   */
+  readonly COOKIES_MAX_HEADER?: Input<'COOKIES_MAX_HEADER'>;
+  /**
    * Maximum number of cookie jars (meta.cookiejar) of a crawl. Above it, the jar whose cookies have not
    * changed for the longest time is deleted. Unit: jars. Default: 10000.
    */

@@ -267,7 +267,7 @@ describe('a node that obeys robots.txt', () => {
         isRobots ? httpAnswer('User-agent: *\nDisallow: /', ['x-odd: a\x01b']) : httpAnswer('page'),
       );
     });
-    const open = await store();
+    const open = await freshStore();
     const retry = { enabled: true, times: 2, httpCodes: [], priorityAdjust: 0, retryAfterCapMs: 0 };
     await crawl(open, follower([odd.url]), node({ retry: { ...retry, baseMs: 20, capMs: 100 } }));
     expect(await countersOf(open)).toMatchObject({ 'robotstxt/request_count': 2, 'robotstxt/forbidden': 1 });

@@ -259,6 +259,13 @@ describe('refusals', () => {
     expect(refusal()).toContain('unknown setting __proto__');
   });
 
+  it('an alias within what it stands for is refused with its place', () => {
+    write('RETRY_TIMES: 2\nDOWNLOAD_SLOTS: &slots\n  a.example: *slots\n');
+    expect(refusal()).toBe('crawlnode.yaml:2:1: DOWNLOAD_SLOTS: an alias refers to what contains it');
+    write('FEEDS: &feeds [1, [*feeds]]\n');
+    expect(refusal()).toContain('crawlnode.yaml:1:1: FEEDS: an alias refers to what contains it');
+  });
+
   it('settings that contradict each other are refused', () => {
     const cli = { REDIS_START_URLS_AS_SET: 'true', REDIS_START_URLS_AS_ZSET: 'true' };
     expect(refusal({ cli })).toContain('cannot be a set');
