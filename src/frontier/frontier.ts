@@ -134,7 +134,7 @@ export interface LeaseAnswer {
  */
 export type Outcome = { readonly reason: string } & (
   | ({ readonly status?: number; readonly attempts: number; readonly unstarted?: boolean } & (
-      | { readonly kind: 'done' }
+      | { readonly kind: 'done'; readonly noPage?: NoPage }
       | {
           readonly kind: 'retry';
           readonly afterMs: number;
@@ -145,6 +145,12 @@ export type Outcome = { readonly reason: string } & (
     ))
   | { readonly kind: 'released'; readonly unstarted: boolean }
 );
+
+/**
+ * Why a done request gave no page that the spider processed; absent where it did. `error`: the server answered with a status
+ * that no callback handles. `other`: a redirect, or the request was refused or replaced.
+ */
+export type NoPage = 'error' | 'other';
 
 /** Effects of a page, which are committed together with its outcome or not at all. */
 export interface Effects {
@@ -375,6 +381,10 @@ export interface RunSnapshot {
   readonly items: number;
   /** Requests that failed in this run, on any node. One that is retried from the failed list and fails again counts twice. */
   readonly failed: number;
+  /** Done requests of this run whose pages answered with an error (`NoPage`), on any node. */
+  readonly errorPages: number;
+  /** Whether any page of this run was processed, on any node. */
+  readonly hasGoodPage: boolean;
   /** Why the run ended; null while it goes on. */
   readonly closed: string | null;
   /** When its last node left, in ms since 1970; null while it goes on, and when all its nodes died. */

@@ -55,7 +55,8 @@ export async function redirect(
   reason: 'redirect' | 'meta_refresh',
 ): Promise<PageEnding> {
   const { counters, record, flight, deps } = work;
-  const outcome: Outcome = { kind: 'done', reason, status, attempts: record.attempts + 1 };
+  const attempts = record.attempts + 1;
+  const outcome: Outcome = { kind: 'done', reason, status, attempts, noPage: 'other' };
   const done = (...requests: Effects['requests']): PageEnding => ({
     outcome,
     effects: { ...noEffects, requests, stats: counters },
@@ -153,6 +154,7 @@ export async function endOfFile(work: Work, end: FileEnd, outcome: Outcome): Pro
     return {
       outcome: {
         ...{ kind: 'done', reason, attempts },
+        ...('failed' in end && { noPage: 'other' }),
         ...(status !== undefined && { status }),
         ...(unstarted !== undefined && { unstarted }),
       },

@@ -6,7 +6,7 @@
 -- args: force · queueClass, epoch: for a new meta
 -- Returns the number of live nodes because of which nothing was done, or 0. O(domains + delayed + leases + cookies).
 local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'run_pages', 'run_items', 'run_errors',
-  'run_failed', 'run_accepted', 'run_started', 'delay', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'domain_pages', 'idle_since',
+  'run_failed', 'run_error_pages', 'run_accepted', 'run_started', 'delay', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'domain_pages', 'idle_since',
   'hungry_at', 'cookies', 'cookies_floor' }
 -- What is known of robots.txt goes with them, as it can be fetched again.
 local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'leases', 'nodes', 'dead', 'node-info', 'held',

@@ -7,6 +7,7 @@
 --   status, attempts    HTTP status or 0; number of downloads so far
 --   afterMs, priority, record   of a retry
 --   failure             of one that failed: JSON of why
+--   noPage              of one that is done, NoPage of frontier.ts; absent where its page was processed
 --   unstarted           no download began: if set, the page no longer counts against the budget
 --   items, feedItems    JSON texts; absent when there are none
 --   itemIds             of feedItems, for pipelines; absent where they follow from the request and the item's number
@@ -37,6 +38,8 @@ local function conclude(crawl, settle, lease, done)
     local n = #done.ids + 1
     done.ids[n], done.statuses[n], done.attempts[n] = id, settle.status, settle.attempts
     if lease.crashes > 0 then done.crashed[#done.crashed + 1] = id end
+    if settle.noPage == 'error' then meta.add(crawl, 'run_error_pages', 1) end
+    if not settle.noPage and not meta.get(crawl, 'run_good') then meta.set(crawl, 'run_good', '1') end
   elseif settle.kind == 'retry' then
     redis.call('HSET', crawl.keys.requests, id, settle.record)
     queue.delay(crawl, lease.domain, settle.priority, id, crawl.nowMs + settle.afterMs)

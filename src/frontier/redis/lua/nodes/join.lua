@@ -33,7 +33,7 @@ end
 
 local function beginRun(crawl, args)
   local begun = { run = args.run, run_started = crawl.nowMs, run_pages = 0, run_items = 0, run_errors = 0,
-    run_failed = 0, run_accepted = 0, run_closed = '', run_ended = '', closing = '', idle_since = '', budgets = args.budgets,
+    run_failed = 0, run_accepted = 0, run_error_pages = 0, run_good = '', run_closed = '', run_ended = '', closing = '', idle_since = '', budgets = args.budgets,
     run_args = args.arguments, run_start = args.start, idle_owner = '', idle_asked = '' }
   for name, value in pairs(begun) do meta.set(crawl, name, value) end
   if args.startsAgain then meta.set(crawl, args.start, '') end
