@@ -6,7 +6,7 @@ import { inChunks, type Weight } from '../in-chunks.js';
 import type { Arguments } from './connection/lua-message.js';
 import { json } from './connection/reply.js';
 import type { CrawlAccess } from './crawl-access.js';
-import { refuseForeignKeys } from './doctor/preflight.js';
+import { refuseForeignKeys } from './connection/preflight.js';
 import { badSeedsKey } from './keys.js';
 import { columnsOf } from './request-columns.js';
 

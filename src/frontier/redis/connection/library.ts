@@ -4,7 +4,7 @@
  * Each file has a table of its own, named like the file (`base/meta.lua` fills `meta`); all tables are declared at the
  * head, so files may call each other. A file is a block, since Lua takes 200 locals at most in one.
  *
- * Functions are global to a server, so their names carry the data format and a hash of the text (`cn13_ab12cd34_settle`):
+ * Functions are global to a server, so their names carry the data format and a hash of the text (`cn14_ab12cd34_settle`):
  * the libraries of two versions live side by side.
  */
 import { createHash } from 'node:crypto';

@@ -4,7 +4,7 @@ import type { Control, NodeSnapshot, OutboxSnapshot, PartCounts, Shape, Snapshot
 import type { FrontierKeys } from '../../open-options.js';
 import type { Client } from '../connection/client.js';
 import { pairs } from '../connection/scan.js';
-import { foundFormat } from '../doctor/preflight.js';
+import { foundFormat } from '../connection/preflight.js';
 import { badSeedsKey, type InternalWord, internalKey, internalWords } from '../keys.js';
 import { readFeeds } from '../redis-feeds.js';
 import { readStats } from '../stored-stats.js';

@@ -39,8 +39,9 @@ local function conclude(crawl, settle, lease, done)
     done.ids[n], done.statuses[n], done.attempts[n] = id, settle.status, settle.attempts
     if lease.crashes > 0 then done.crashed[#done.crashed + 1] = id end
   elseif settle.kind == 'retry' then
-    redis.call('HSET', crawl.keys.requests, id, settle.record)
-    queue.delay(crawl, lease.domain, settle.priority, id, crawl.nowMs + settle.afterMs)
+    local dueAt = crawl.nowMs + math.ceil(settle.afterMs)
+    local arrival = queue.delay(crawl, lease.domain, settle.priority, id, dueAt)
+    redis.call('HSET', crawl.keys.requests, id, storedRecord.pack(settle.record, arrival, dueAt))
     state.note(crawl, { id }, 'delayed', { settle.status }, { settle.attempts })
   elseif settle.kind == 'failed' then
     state.note(crawl, { id }, 'failed', { settle.status }, { settle.attempts })

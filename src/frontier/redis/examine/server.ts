@@ -3,11 +3,11 @@
  * with keys is checked. A check is skipped when its right is missing, which is reported once.
  */
 import type { Redis } from 'ioredis';
-import { byteSize, duration } from '../../../../format-amounts.js';
-import type { Findings } from '../../../doctor/findings.js';
-import { type Client, serversOf } from '../../connection/client.js';
-import { ifAllowed } from '../../connection/errors.js';
-import { clockOf } from '../../read/measuring.js';
+import { byteSize, duration } from '../../../format-amounts.js';
+import type { Findings } from '../../findings.js';
+import { type Client, serversOf } from '../connection/client.js';
+import { ifAllowed } from '../connection/errors.js';
+import { clockOf } from '../read/measuring.js';
 import { examineVersion } from './version.js';
 
 /** Pings, of which the median counts. */

@@ -1,6 +1,6 @@
 /** Which server of the Redis protocol this is, and whether it has the Redis Functions that crawlnode is made of. */
-import { duration } from '../../../../format-amounts.js';
-import type { Findings } from '../../../doctor/findings.js';
+import { duration } from '../../../format-amounts.js';
+import type { Findings } from '../../findings.js';
 
 /** By the field of INFO that tells its version; the others give one of Redis too. Dragonfly has no functions at all. */
 const servers = [

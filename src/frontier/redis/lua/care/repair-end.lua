@@ -8,6 +8,10 @@ verbs.register('repair_end', { 'allow-oom', 'crawl' }, function(crawl)
   for _, id in ipairs(redis.call('HKEYS', at.failures)) do
     if not redis.call('ZSCORE', at.failed, id) then redis.call('ZADD', at.failed, crawl.nowUs, id) end
   end
+  -- An entry that is never deleted: all are fetched again.
+  if redis.call('HLEN', at.robots) ~= redis.call('ZCARD', at['robots-kept']) then
+    redis.call('UNLINK', at.robots, at['robots-kept'])
+  end
   for _, key in pairs(at) do redis.call('PERSIST', key) end
   for _, startUrls in ipairs(crawl.startUrls) do
     redis.call('PERSIST', startUrls.key)
@@ -23,6 +27,5 @@ verbs.register('repair_end', { 'allow-oom', 'crawl' }, function(crawl)
   local control = meta.get(crawl, 'repairing')
   if control then meta.set(crawl, 'control', control) end
   meta.set(crawl, 'repairing', '')
-  redis.call('UNLINK', at.repaired)
   return cjson.encode({ pending = pending, delayed = delayed, failed = failed })
 end)

@@ -4,10 +4,10 @@
  * which needs Redis 7 and a right of its own.
  */
 import type { Redis } from 'ioredis';
-import type { Findings } from '../../../doctor/findings.js';
-import type { FrontierKeys } from '../../../open-options.js';
-import { isDenied } from '../../connection/errors.js';
-import { library } from '../../connection/library.js';
+import type { Findings } from '../../findings.js';
+import type { FrontierKeys } from '../../open-options.js';
+import { isDenied } from '../connection/errors.js';
+import { library } from '../connection/library.js';
 
 /** What this side sends beside the verbs, to any key of the crawl. */
 const ours = (

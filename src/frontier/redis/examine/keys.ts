@@ -1,12 +1,12 @@
 /** The checks of `doctor` for the keys of one crawl in Redis: foreign types, another data format, other slots. */
 import type { Cluster } from 'ioredis';
-import { dataFormats } from '../../../data-format.js';
-import type { Findings } from '../../../doctor/findings.js';
-import type { OpenOptions } from '../../../open-options.js';
-import type { Client } from '../../connection/client.js';
-import { ifAllowed } from '../../connection/errors.js';
-import { internalKey, internalWords } from '../../keys.js';
-import { foreignKeys, foundFormat } from '../preflight.js';
+import { dataFormats } from '../../data-format.js';
+import type { Findings } from '../../findings.js';
+import type { OpenOptions } from '../../open-options.js';
+import type { Client } from '../connection/client.js';
+import { ifAllowed } from '../connection/errors.js';
+import { internalKey, internalWords } from '../keys.js';
+import { foreignKeys, foundFormat } from '../connection/preflight.js';
 
 export async function examineKeys(client: Client, options: OpenOptions, found: Findings): Promise<void> {
   const { keys } = options;

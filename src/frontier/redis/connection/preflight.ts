@@ -4,13 +4,13 @@ import { dataFormats, otherFormat } from '../../data-format.js';
 import type { Dupefilter } from '../../frontier.js';
 import type { FrontierKeys, OpenOptions } from '../../open-options.js';
 import { otherPartitions } from '../../refusals.js';
-import type { Client } from '../connection/client.js';
-import type { RedisConnection } from '../connection/connection.js';
-import { isMissingFunction } from '../connection/errors.js';
-import { text } from '../connection/reply.js';
+import type { Client } from './client.js';
+import type { RedisConnection } from './connection.js';
+import { isMissingFunction } from './errors.js';
+import { text } from './reply.js';
 import { allKeys, internalKey } from '../keys.js';
 import { agreedDupefilter } from '../read/dupefilter.js';
-import { evictionDanger, INTSET_ENTRIES } from './examine/server.js';
+import { evictionDanger, INTSET_ENTRIES } from '../examine/server.js';
 
 /** @throws RefusedError where the frontier could be evicted, a key holds another type, or the format is another. */
 export async function refuseUnsafeStore(connection: RedisConnection, options: OpenOptions): Promise<void> {

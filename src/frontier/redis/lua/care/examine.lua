@@ -1,36 +1,33 @@
--- A step of `doctor --deep` through one key of a crawl, which is compared with the other keys.
+-- A step of `doctor --deep` through one key of a crawl: what it says, beside what the other keys say of the same requests and
+-- domains. It judges nothing but what only this engine has; that is done for both engines by src/frontier/care/.
 -- Atomic: nothing changes its state within a step. The records of requests never leave the server.
 --
--- args: place: a key, by its name in keys.lua · cursor of its SCAN, and count · ids: for a second look at these requests only,
---   in the queue, the suspects or the delayed; without a place it reads their states
--- Returns by name: cursor of the next step · breaches: sentences · and by place
---   requests: ids of those in this step that must be waiting; bytes of all its records
---   queue, suspects, delayed: ids in this step
---   domains, leases, meta …: nothing else, see examine-domains.lua, examine-leases.lua, examine-crawl.lua
---   with ids: found: { id, entry, … } in this step; waiting: ids that have a record, and are neither leased nor failed
+-- args: place: a key, by its name in keys.lua, or `meta` · cursor of its SCAN, and count · ids: only these requests
+-- Returns by name: cursor of the next step, breaches: sentences, and what the functions below add:
+--   ids      of the requests in this step
+--   odd      { id, states of it, separated by spaces, … } of those that are in other states as well, or have no record
+--   views    JSON of domains, see examine-domains.lua · nodes, totals: see examine-leases.lua and examine-crawl.lua
+--   bytes    of all records in this step
 -- O(count log n); for leases O(leases), for meta O(1).
 local SORT_KEY = 32
 local SCANS = { requests = 'HSCAN', domains = 'HSCAN', cookies = 'HSCAN' }
 local AT_ONCE = { leases = true, meta = true }
 
--- Adds a sentence.
+-- Adds a sentence about what only this engine has.
 function examine.breach(found, sentence, ...) found.breaches[#found.breaches + 1] = string.format(sentence, ...) end
 
--- I1: requests in a state have a record, and are in no other state.
+-- Adds requests in a state, and whether they are in others.
 function examine.states(crawl, ids, state, found)
   local leased = state == 'leased' and {} or lists.read('HMGET', crawl.keys.leases, ids)
-  local failed = lists.read('ZMSCORE', crawl.keys.failed, ids)
+  local failed = state == 'failed' and {} or lists.read('ZMSCORE', crawl.keys.failed, ids)
   for i, id in ipairs(ids) do
-    local states = { state }
-    if leased[i] then states[#states + 1] = 'leased' end
-    if failed[i] then states[#states + 1] = 'failed' end
-    if #states > 1 then
-      examine.breach(found, 'I1: request %s is in %d places: %s', lists.hex(id), #states, table.concat(states, ', '))
-    end
-    if redis.call('HEXISTS', crawl.keys.requests, id) == 0 then
-      examine.breach(found, 'I1: %s request %s has no record', state, lists.hex(id))
-    end
+    local states = state
+    if redis.call('HEXISTS', crawl.keys.requests, id) == 1 then states = states .. ' record' end
+    if leased[i] then states = states .. ' leased' end
+    if failed[i] then states = states .. ' failed' end
+    if states ~= state .. ' record' then lists.pair(found.odd, id, states) end
   end
+  lists.append(found.ids, ids)
 end
 
 local function waitingAmong(crawl, ids)
@@ -43,6 +40,7 @@ local function waitingAmong(crawl, ids)
   return waiting
 end
 
+-- Only those that must be in a queue, so that a request that is leased or failed later is not missed in one.
 function examine.requests(crawl, page, found)
   local ids, bytes = {}, 0
   for i = 1, #page, 2 do
@@ -54,9 +52,9 @@ end
 
 local function entriesOf(state)
   return function(crawl, page, found)
-    found.ids = {}
-    for i = 1, #page, 2 do found.ids[#found.ids + 1] = queue.idOf(page[i]) end
-    examine.states(crawl, found.ids, state, found)
+    local ids = {}
+    for i = 1, #page, 2 do ids[#ids + 1] = queue.idOf(page[i]) end
+    examine.states(crawl, ids, state, found)
   end
 end
 
@@ -76,27 +74,27 @@ local function rankFrom(crawl, start)
 end
 
 function examine.queue(crawl, page, found)
-  local names = {}
-  found.ids = {}
+  local ids, names = {}, {}
   for i = 1, #page, 2 do
     local name = domainOf(page[i])
     if name then
-      found.ids[#found.ids + 1] = queue.idOf(string.sub(page[i], -SORT_KEY))
+      ids[#ids + 1] = queue.idOf(string.sub(page[i], -SORT_KEY))
       names[name] = true
     else
       examine.breach(found, 'I7: an entry of the queue cannot be read')
     end
   end
-  examine.states(crawl, found.ids, 'pending', found)
+  examine.states(crawl, ids, 'pending', found)
   for name in pairs(names) do
     if redis.call('HEXISTS', crawl.keys.domains, name) == 0 then
       local count = rankFrom(crawl, name .. '\1') - rankFrom(crawl, name .. '\0')
-      examine.breach(found, 'I7: %s has %d pending requests and no record', name, count)
+      found.views[#found.views + 1] = { name = name, isMissing = true, pending = count, leased = 0 }
     end
   end
 end
 
--- The entries of a step for some requests, and which of these must be waiting at this instant.
+-- For a second look. found: { id, entry, … } of the wanted requests in this step; waiting: those that must be in a queue at this
+-- instant.
 local function lookAgain(crawl, args, page, found)
   local isWanted = {}
   found.found, found.waiting = {}, waitingAmong(crawl, args.ids)
@@ -115,11 +113,12 @@ end
 
 verbs.register('examine', { 'no-writes' }, function(crawl, args)
   local page = pageOf(crawl, args)
-  local found = { cursor = page[1], breaches = {} }
+  local found = { cursor = page[1], breaches = {}, ids = {}, odd = {}, views = {} }
   if args.ids then
     lookAgain(crawl, args, page[2], found)
   else
     examine[args.place](crawl, page[2], found)
   end
+  found.views = cjson.encode(found.views)
   return verbs.named(found)
 end)

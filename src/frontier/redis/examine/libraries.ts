@@ -1,8 +1,8 @@
 /** The check of `doctor` for libraries of other versions of crawlnode on a server. */
 import type { Redis } from 'ioredis';
-import type { Findings } from '../../../doctor/findings.js';
-import { isDenied } from '../../connection/errors.js';
-import { library } from '../../connection/library.js';
+import type { Findings } from '../../findings.js';
+import { isDenied } from '../connection/errors.js';
+import { library } from '../connection/library.js';
 
 /** Data format and hash: see `library.ts`. */
 const ours = /^cn\d+_[0-9a-f]{8}$/;

@@ -1,5 +1,5 @@
--- I4: the requests add up. I7: `queue` and `ready` are in order. I8: no key has a time to live. All that is checked at one
--- instant.
+-- The counters of a crawl and the sizes of its keys, all at one instant, and what only keys in Redis may have: scores and times
+-- to live.
 
 -- A counter of meta; 0 for one that somebody overwrote with text.
 local function counter(crawl, name, found)
@@ -8,34 +8,21 @@ local function counter(crawl, name, found)
   return tonumber(text) or 0
 end
 
--- accepted = pending + delayed + leased + done + failed + removed + lost
-local function checkAccepted(crawl, found)
-  local at, sum, spoken = crawl.keys, 0, {}
-  for _, part in ipairs({
-    { 'pending', queue.pending(crawl) }, { 'delayed', redis.call('ZCARD', at.delayed) },
-    { 'leased', redis.call('HLEN', at.leases) }, { 'done', counter(crawl, 'done', found) },
-    { 'failed', redis.call('ZCARD', at.failed) }, { 'removed', counter(crawl, 'removed', found) },
-    { 'lost', counter(crawl, 'lost', found) },
-  }) do
-    sum = sum + part[2]
-    spoken[#spoken + 1] = lists.digits(part[2]) .. ' ' .. part[1]
-  end
-  local accepted = counter(crawl, 'accepted', found)
-  if accepted ~= sum then
-    examine.breach(found, 'I4: %d accepted, but %s = %d', accepted, table.concat(spoken, ' + '), sum)
-  end
-  if meta.get(crawl, 'repairing') then examine.breach(found, 'a repair broke off: repair again') end
-end
-
+-- found.totals: JSON of Totals (care-store.ts).
 function examine.meta(crawl, _, found)
-  local all = {}
+  local at, all = crawl.keys, {}
   -- They are ordered by bytes. An entry with a score other than 0 would be in the wrong place.
-  for _, key in ipairs({ crawl.keys.queue, crawl.keys.ready }) do
+  for _, key in ipairs({ at.queue, at.ready }) do
     local count = redis.call('ZCOUNT', key, '-inf', '(0') + redis.call('ZCOUNT', key, '(0', '+inf')
     if count > 0 then examine.breach(found, 'I7: %d entries of %s have a score, and are out of order', count, key) end
   end
-  checkAccepted(crawl, found)
-  for _, key in pairs(crawl.keys) do all[#all + 1] = key end
+  found.totals = cjson.encode({
+    pending = queue.pending(crawl), delayed = redis.call('ZCARD', at.delayed), leased = redis.call('HLEN', at.leases),
+    failed = redis.call('ZCARD', at.failed), done = counter(crawl, 'done', found), removed = counter(crawl, 'removed', found),
+    lost = counter(crawl, 'lost', found), accepted = counter(crawl, 'accepted', found),
+    isRepairing = meta.get(crawl, 'repairing') and true or false, stored = {},
+  })
+  for _, key in pairs(at) do all[#all + 1] = key end
   for _, startUrls in ipairs(crawl.startUrls) do lists.append(all, { startUrls.key, startUrls.bad }) end
   table.sort(all)
   for _, key in ipairs(all) do

@@ -1,18 +1,17 @@
--- First step of a repair: pauses the crawl and deletes every index, so that the records alone say what there is. Delayed
--- and failed requests, crashes and the politeness of domains are kept as far as they can be read.
+-- First step of a repair: pauses the crawl and deletes every queue, so that the records alone say what waits. Failures,
+-- crashes and the politeness of domains are kept as far as they can be read.
 -- Atomic: from here on every token is stale, and nothing is leased before repair_end. A repair that breaks off leaves the
 -- crawl paused, and can be begun again.
 --
 -- args: force · queueClass, epoch, partition: for a new meta
--- Returns the number of live nodes because of which nothing was done, or 0. O(domains + delayed + leases + cookies).
+-- Returns the number of live nodes because of which nothing was done, or 0. O(domains + leases).
 local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'run_pages', 'run_items', 'run_errors',
   'run_failed', 'run_accepted', 'run_started', 'delay', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'domain_pages', 'idle_since',
   'hungry_at', 'cookies', 'cookies_floor' }
--- What is known of robots.txt goes with them, as it can be fetched again.
-local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'leases', 'nodes', 'dead', 'node-info', 'held',
-  'pages', 'answers', 'robots', 'robots-kept', 'repaired' }
-local KEPT = { delayed = 'zset', failed = 'zset', failures = 'hash', crashes = 'hash', domains = 'hash',
-  validators = 'hash', ['domain-pages'] = 'hash' }
+local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'delayed', 'leases', 'nodes', 'dead', 'node-info', 'held',
+  'pages', 'answers' }
+local KEPT = { failed = 'zset', failures = 'hash', crashes = 'hash', domains = 'hash', validators = 'hash',
+  ['domain-pages'] = 'hash', robots = 'hash', ['robots-kept'] = 'zset' }
 local A_DAY = 86400000
 
 -- Its fields of numbers hold numbers, and those that all verbs need are there.
@@ -29,19 +28,6 @@ local function mendMeta(crawl, args)
   local needed = { version = FORMAT, epoch = args.epoch, crawl = args.epoch, queue = args.queueClass, partition = args.partition }
   for name, value in pairs(needed) do redis.call('HSETNX', key, name, value) end
   meta.read(crawl)
-end
-
--- Removes entries of `delayed` without a record, of failed requests, and repeated ones. The others go into `repaired`.
-local function mendDelayed(crawl)
-  local at, misplaced = crawl.keys, {}
-  for _, entry in ipairs(redis.call('ZRANGE', at.delayed, 0, -1)) do
-    local id = queue.idOf(entry)
-    if queue.domainOf(entry) == '' or redis.call('HEXISTS', at.requests, id) == 0
-      or redis.call('ZSCORE', at.failed, id) or redis.call('SADD', at.repaired, id) == 0 then
-      misplaced[#misplaced + 1] = entry
-    end
-  end
-  lists.send('ZREM', at.delayed, misplaced)
 end
 
 -- Gives a domain a new record, with the politeness of the old one.
@@ -72,8 +58,6 @@ verbs.register('repair_begin', {}, function(crawl, args)
   end
   local oldDomains = redis.call('HGETALL', at.domains)
   for _, word in ipairs(INDEXES) do redis.call('UNLINK', at[word]) end
-  mendDelayed(crawl)
-  cookies.rebuild(crawl)
   for i = 1, #oldDomains, 2 do keepPoliteness(crawl, oldDomains[i], oldDomains[i + 1]) end
   -- What the crawl goes back to at the end; kept where an earlier repair broke off.
   if not meta.get(crawl, 'repairing') then meta.set(crawl, 'repairing', meta.get(crawl, 'control') or 'running') end

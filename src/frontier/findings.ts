@@ -1,5 +1,5 @@
 /** Collects the findings of `examine`, for both engines. */
-import type { Finding } from '../frontier.js';
+import type { Finding } from './frontier.js';
 
 /** A collector of findings about the store, or about one crawl. */
 export interface Findings {

@@ -1,9 +1,9 @@
 /** The checks of `doctor` for Redis and one crawl: each server, the rights of the user, the keys. */
-import { type Findings, findingsAbout } from '../../../doctor/findings.js';
-import type { Finding } from '../../../frontier.js';
-import type { OpenOptions } from '../../../open-options.js';
-import { type Client, serversOf } from '../../connection/client.js';
-import { ifAllowed } from '../../connection/errors.js';
+import { type Findings, findingsAbout } from '../../findings.js';
+import type { Finding } from '../../frontier.js';
+import type { OpenOptions } from '../../open-options.js';
+import { type Client, serversOf } from '../connection/client.js';
+import { ifAllowed } from '../connection/errors.js';
 import { examineKeys } from './keys.js';
 import { examineLibraries } from './libraries.js';
 import { examineRights } from './rights.js';

@@ -3,12 +3,12 @@ import { accessSync, constants, statfsSync } from 'node:fs';
 import { sqliteDriver } from '../../../disk/sqlite.js';
 import { byteSize } from '../../../format-amounts.js';
 import { dataFormats } from '../../data-format.js';
-import { findingsAbout } from '../../doctor/findings.js';
+import { findingsAbout } from '../../findings.js';
 import type { Finding } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
-import type { Database } from '../file/database.js';
-import { mountType, otherUsers } from '../file/folder.js';
-import { fileSize } from '../file/wal.js';
+import type { Database } from './database.js';
+import { mountType, otherUsers } from './folder.js';
+import { fileSize } from './wal.js';
 import { otherFormatOf } from '../nodes/shared-settings.js';
 
 /** Below this a commit may soon fail. */
