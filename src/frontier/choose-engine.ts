@@ -64,6 +64,6 @@ export async function findCrawls(
 export async function salvageStore({ store, shape }: OpenOptions, force: boolean): Promise<Salvaged> {
   if (store.engine === 'redis')
     throw new UsageError('a Redis is saved by its own tools: redis-check-aof, redis-check-rdb');
-  const { salvage } = await import('./embedded/salvage/salvage.js');
+  const { salvage } = await import('./embedded/care/salvage.js');
   return salvage(store.dir, shape, force);
 }

@@ -1,7 +1,7 @@
 /** `doctor --repair` for a damaged file of an embedded store: saves what can be read, and reports what is lost. */
 import { openOptions } from '../../crawler/project/open-frontier.js';
 import { recordedRequest } from '../../crawler/requests/recorded-request.js';
-import { howMany, n } from '../../format-amounts.js';
+import { n } from '../../format-amounts.js';
 import { openFrontier, salvageStore } from '../../frontier/choose-engine.js';
 import type { Salvaged } from '../../frontier/open-options.js';
 import type { Settings } from '../../settings/schema.js';
@@ -50,7 +50,7 @@ export async function repairDamagedStore(
 function savedFinding({ saved, unreadable, damagedFile }: Salvaged): SpiderFinding {
   const rows = Object.entries(saved).filter(([, count]) => count > 0);
   const what = rows.map(([table, count]) => `${n(count)} ${table}`).join(', ');
-  const cost = `${howMany(unreadable.pages, 'page')} and ${howMany(unreadable.rows, 'other row')} could not be read`;
+  const cost = unreadable.length === 0 ? 'every table could be read' : `not everything could be read of ${unreadable.join(', ')}`;
   return {
     ...about(
       'damaged_store',

@@ -97,10 +97,10 @@ export interface SidePart {
 
 export interface CareStore<Stored extends StoredRecord = StoredRecord> {
   /**
-   * Check that the store can be examined at all.
-   * @returns sentences that make a further examination pointless. @throws DamagedStoreError
+   * Check that there is a crawl that can be examined.
+   * @returns null where there is, else all that can be said. @throws DamagedStoreError
    */
-  readable(): Promise<readonly string[]>;
+  unexaminable(): Promise<readonly string[] | null>;
   /** The ids of records that must be waiting: their requests are neither leased nor failed. */
   waitingIds(): AsyncIterable<readonly Uint8Array[]>;
   /** All queue entries first, then domains, nodes and totals. Only entries of waiting requests are counted as such. */

@@ -29,8 +29,8 @@ const GROUP = 500;
 
 /** @returns a sentence for each breach; none when all is well. @throws DamagedStoreError where the store cannot be read. */
 export async function verify(store: CareStore): Promise<string[]> {
-  const unreadable = await store.readable();
-  if (unreadable.length > 0) return [...unreadable];
+  const instead = await store.unexaminable();
+  if (instead !== null) return [...instead];
   const table = new IdTable();
   for await (const ids of store.waitingIds()) for (const id of ids) table.mark(id, RECORD);
   const twice: Uint8Array[] = [];

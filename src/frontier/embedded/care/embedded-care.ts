@@ -37,11 +37,11 @@ export function embeddedCare(
   const orphans = new Map<string, number>();
   const records = (columns: string) => recordsInWindows(batch, columns);
   return {
-    async readable() {
+    async unexaminable() {
       for (const table of await batch.read(tablesOf))
         await batch.read((tx) => checkPages(tx, database.file, table));
       if (!(await batch.read(({ hasCrawl }) => hasCrawl))) return batch.read(leftovers);
-      return (await batch.read(hasCounters)) ? [] : ['I4: the counters are gone'];
+      return (await batch.read(hasCounters)) ? null : ['I4: the counters are gone'];
     },
     async *waitingIds() {
       const state = '(SELECT state FROM request WHERE request.n = record.n)';

@@ -30,7 +30,7 @@ export function redisCare(crawl: CrawlAccess): CareStore {
   const { keys, shape, partition } = crawl.options;
   const ask: typeof connection.patiently = (question) => connection.patiently(question);
   return {
-    readable: async () => [],
+    unexaminable: async () => null,
     async *waitingIds() {
       for await (const { ids } of steps(call, 'examine', { place: 'requests' }, FIRST_RECORDS))
         yield list(ids) as Buffer[];

@@ -32,14 +32,12 @@ const queries: readonly string[] = [
   missing(
     'live requests',
     `SELECT name, pending + suspects + delayed + leased + failed AS expected,
-       (SELECT count(*) FROM request WHERE request.space = space.id) AS found FROM ${crawls}`,
+       (SELECT count(*) FROM (SELECT n FROM request WHERE request.space = space.id UNION SELECT n FROM record WHERE record.space = space.id)) AS found FROM ${crawls}`,
   ),
 
   `SELECT name || ': ' || count(*) || ' live requests whose records are lost'
-   FROM request LEFT JOIN record USING (n) JOIN space ON space.id = request.space
+   FROM request LEFT JOIN record USING (n, space, id) JOIN space ON space.id = request.space
    WHERE state <> 'failed' AND record.n IS NULL AND name IS NOT NULL GROUP BY name`,
-  `SELECT count(*) || ' records whose requests are lost' FROM record
-   WHERE n NOT IN (SELECT n FROM request) HAVING count(*) > 0`,
 
   ...countable.map(([filter, table]) =>
     missing(
