@@ -2,7 +2,19 @@
  * Saves what SQLite can read of a damaged file into a new one. The damaged file is copied aside first. The saved counters may
  * be wrong, so each crawl stays paused until it is repaired, which rebuilds its requests from their records.
  */
-import { closeSync, constants, copyFileSync, existsSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { connect } from '../../../disk/sqlite.js';
 import { RefusedError } from '../../../errors.js';
 import type { Salvaged } from '../../open-options.js';
@@ -60,37 +72,60 @@ function saveInto(fresh: string, work: string, shape: FirstShape): Omit<Salvaged
   }
 }
 
-const HEADER_BYTES = 100;
-const [PAGE_COUNT_AT, CHANGES_AT, FREELIST_AT, COUNTED_AT] = [28, 24, 32, 92];
-const PAGE_BYTES = 4096;
-
-/** Attach the damaged file as `damaged`, with a header like that of a new file if its own is damaged. @returns whether it can be read at all. */
+/**
+ * Attach the damaged file as `damaged`: as it is, else with a header like that of a new file, else with the schema of a new file,
+ * whose tables begin at the same pages.
+ * @returns whether it can be read at all.
+ */
 function attach(sql: Statements, work: string, fresh: string): boolean {
-  const canRead = () => {
-    try {
-      sql.of('ATTACH ? AS damaged').run(work);
-    } catch {
-      return false;
+  if (canAttach(sql, work)) return true;
+  const model = readFileSync(fresh);
+  const file = openSync(work, 'r+');
+  try {
+    putHeader(file, model);
+    if (canAttach(sql, work)) return true;
+    const roots = new Set(sql.column<number>('SELECT rootpage FROM main.sqlite_schema'));
+    for (let page = 1; page * PAGE_BYTES <= model.length; page += 1) {
+      const at = (page - 1) * PAGE_BYTES;
+      if (page !== PAGE_OF_PAGES && !roots.has(page)) writeSync(file, model, at, PAGE_BYTES, at);
     }
-    try {
-      return sql.column<number>('SELECT count(*) FROM damaged.sqlite_schema')[0]! > 0;
-    } catch {
-      sql.connection.exec('DETACH damaged');
-      return false;
-    }
-  };
-  if (canRead()) return true;
-  const size = statSync(work).size;
-  if (size < PAGE_BYTES) return false;
-  const header = Buffer.from(readFileSync(fresh).subarray(0, HEADER_BYTES));
-  header.writeUInt32BE(Math.floor(size / PAGE_BYTES), PAGE_COUNT_AT);
+    ftruncateSync(file, Math.max(Math.ceil(fstatSync(file).size / PAGE_BYTES) * PAGE_BYTES, model.length));
+    putHeader(file, model);
+    return canAttach(sql, work);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function canAttach(sql: Statements, work: string): boolean {
+  rmSync(`${work}-shm`, { force: true });
+  try {
+    sql.of('ATTACH ? AS damaged').run(work);
+  } catch {
+    return false;
+  }
+  try {
+    return sql.column<number>('SELECT count(*) FROM damaged.sqlite_schema')[0]! > 0;
+  } catch {
+    sql.connection.exec('DETACH damaged');
+    return false;
+  }
+}
+
+const PAGE_BYTES = 4096;
+/** The map of which page belongs to which table, which reading does not need. */
+const PAGE_OF_PAGES = 2;
+const HEADER_BYTES = 100;
+/** Where the header of a database holds these (https://sqlite.org/fileformat.html). */
+const [CHANGES_AT, PAGE_COUNT_AT, FREELIST_AT, COUNTED_AT] = [24, 28, 32, 92];
+
+/** Write the header of a new file, with as many pages as there are and none of them free. */
+function putHeader(file: number, model: Buffer): void {
+  const header = Buffer.from(model.subarray(0, HEADER_BYTES));
+  header.writeUInt32BE(Math.floor(fstatSync(file).size / PAGE_BYTES), PAGE_COUNT_AT);
   header.copy(header, COUNTED_AT, CHANGES_AT, CHANGES_AT + 4);
   header.fill(0, FREELIST_AT, FREELIST_AT + 8);
-  const descriptor = openSync(work, 'r+');
-  writeSync(descriptor, header, 0, HEADER_BYTES, 0);
-  closeSync(descriptor);
-  rmSync(`${work}-shm`, { force: true });
-  return canRead();
+  writeSync(file, header, 0, HEADER_BYTES, 0);
 }
 
 /** Tables that are not saved: no node holds a lease of the new file, and robots.txt is fetched again. */
