@@ -11,8 +11,8 @@ import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { openFrontier } from '../dist/frontier/choose-engine.js';
 import { PUSH_CHUNK } from '../dist/frontier/frontier.js';
-import { openOptions } from '../scripts/proof/open-options.mjs';
-import { startRedis } from '../scripts/proof/redis.mjs';
+import { openOptions } from '../scripts/chaos/harness/open-options.mjs';
+import { startRedis } from '../scripts/chaos/harness/redis.mjs';
 import { redisCost } from './page-cost/redis-cost.mjs';
 import { writeFigures } from './write-figures.mjs';
 

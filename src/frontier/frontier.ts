@@ -134,7 +134,7 @@ export interface LeaseAnswer {
  */
 export type Outcome = { readonly reason: string } & (
   | ({ readonly status?: number; readonly attempts: number; readonly unstarted?: boolean } & (
-      | { readonly kind: 'done' }
+      | { readonly kind: 'done'; readonly noPage?: NoPage }
       | {
           readonly kind: 'retry';
           readonly afterMs: number;
@@ -145,6 +145,12 @@ export type Outcome = { readonly reason: string } & (
     ))
   | { readonly kind: 'released'; readonly unstarted: boolean }
 );
+
+/**
+ * Why a done request gave no page that the spider processed; absent where it did. `error`: the server answered with a status
+ * that no callback handles. `other`: a redirect, or the request was refused or replaced.
+ */
+export type NoPage = 'error' | 'other';
 
 /** Effects of a page, which are committed together with its outcome or not at all. */
 export interface Effects {
@@ -338,7 +344,7 @@ export interface Snapshot {
   readonly done: number;
   readonly failed: number;
   readonly removed: number;
-  /** Requests whose records have vanished from the store: somebody deleted keys or rows, Redis evicted them, or one of several servers lost its last writes. */
+  /** Requests whose records have vanished from the store: somebody deleted keys or rows, or Redis evicted them. */
   readonly lost: number;
   readonly seen: number;
   readonly items: number;
@@ -363,11 +369,6 @@ export interface Snapshot {
   readonly beganAtMs: number | null;
   /** Since when the dupefilter records fingerprints: the beginning of the crawl, or the last reset of the dupefilter. */
   readonly seenSinceMs: number | null;
-  /** What each partition holds, in order; absent in a crawl of one. */
-  readonly partitions?: readonly Pick<
-    Snapshot,
-    'pending' | 'delayed' | 'leased' | 'done' | 'failed' | 'lost' | 'items'
-  >[];
 }
 
 export interface RunSnapshot {
@@ -380,6 +381,10 @@ export interface RunSnapshot {
   readonly items: number;
   /** Requests that failed in this run, on any node. One that is retried from the failed list and fails again counts twice. */
   readonly failed: number;
+  /** Done requests of this run whose pages answered with an error (`NoPage`), on any node. */
+  readonly errorPages: number;
+  /** Whether any page of this run was processed, on any node. */
+  readonly hasGoodPage: boolean;
   /** Why the run ended; null while it goes on. */
   readonly closed: string | null;
   /** When its last node left, in ms since 1970; null while it goes on, and when all its nodes died. */
@@ -612,9 +617,9 @@ export interface Frontier {
    */
   examine(): Promise<readonly Finding[]>;
   /**
-   * Rebuild every index and counter from the records of the requests, after `verify` found breaches. Afterwards each live
-   * request is either pending, delayed or failed. Leases are lost. The crawl is paused meanwhile, and stays paused when the
-   * repair is interrupted: call it again then. Within a priority, requests are ordered by acceptance, to the ms.
+   * Rebuild queues and counters from the records of the requests, after `verify` found breaches. Afterwards each live request
+   * is delayed until the same instant, failed, or pending in its old order. Leases are lost. The crawl is paused meanwhile,
+   * and stays paused when the repair is interrupted: call it again then (`care/repair.ts`).
    * @param read reads the fields of a record; null when the record is not readable, which fails the request.
    * @throws RefusedError while nodes live, unless `force`.
    */

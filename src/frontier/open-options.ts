@@ -30,12 +30,6 @@ export type Store =
   | { readonly engine: 'redis'; readonly address: RedisAddress }
   | { readonly engine: 'embedded'; readonly dir: string };
 
-/** One partition of a crawl: its server, and its keys there. */
-export interface PartitionPlace {
-  readonly address: RedisAddress;
-  readonly keys: FrontierKeys;
-}
-
 /** Only plain data, since it is passed to the heartbeat thread. */
 export interface OpenOptions {
   readonly store: Store;
@@ -47,10 +41,6 @@ export interface OpenOptions {
   readonly shape: Shape;
   /** Use a Redis whose maxmemory-policy may evict the frontier's keys all the same. */
   readonly allowEviction: boolean;
-  /** SCHEDULER_PARTITIONS: where the partitions of the crawl are, in order; absent for a crawl of one. */
-  readonly partitions?: readonly PartitionPlace[];
-  /** Of a partition's own options: which one it is, as `index/count`; absent for a crawl of one. */
-  readonly partition?: string;
   /** REDIS_WAIT_REPLICAS: replicas of Redis that must have a write before it counts. The default is 0. */
   readonly waitReplicas?: number;
   /**
@@ -72,6 +62,8 @@ export interface Salvaged {
   readonly lost: readonly string[];
   /** The requests keys of all crawls of the store. Each crawl must be repaired. */
   readonly crawls: readonly string[];
+  /** The last backup of this crawl, where one is known. */
+  readonly backup?: { readonly file: string; readonly madeAt: string };
   /** Where the damaged file is kept. */
   readonly damagedFile: string;
 }

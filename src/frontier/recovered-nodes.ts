@@ -2,11 +2,6 @@
 export class RecoveredNodes {
   readonly #byIncarnation = new Map<string | number, { node: string; requests: number }>();
 
-  /** Those handled so far. */
-  get incarnations(): (string | number)[] {
-    return [...this.#byIncarnation.keys()];
-  }
-
   /** Add the requests that one step returned to the queue. @param node the label of the node, for messages. */
   add(incarnation: string | number, node: string, requests: number): void {
     const entry = this.#byIncarnation.get(incarnation);

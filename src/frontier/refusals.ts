@@ -63,14 +63,3 @@ export function cannotForget(): RefusedError {
     { code: 'cannot_forget' },
   );
 }
-
-/** Refuses a client whose settings give the crawl another number of partitions. Both are `index/count`; '' is a crawl of one. */
-export function otherPartitions(there: string, here: string): RefusedError {
-  const countOf = (partition: string) => partition.split('/')[1] ?? '1';
-  const indexOf = (partition: string) => partition.split('/')[0] || '0';
-  const what =
-    countOf(there) === countOf(here)
-      ? `a Redis holds partition ${indexOf(there)} of this crawl where the settings have partition ${indexOf(here)}: give the servers of REDIS_PARTITION_URLS in the order in which the crawl was begun`
-      : `this crawl was started with another shape: SCHEDULER_PARTITIONS is ${countOf(there)} there and ${countOf(here)} here. Use the same value, another --job, or begin anew: "crawlnode reset SPIDER -s SCHEDULER_PARTITIONS=${countOf(there)}"`;
-  return new RefusedError(what, { code: 'shape' });
-}

@@ -79,6 +79,8 @@ export interface CookieOptions {
   readonly enabled: boolean;
   /** COOKIES_DEBUG. */
   readonly debug: boolean;
+  /** COOKIES_MAX_HEADER; 0 for no limit. */
+  readonly maxHeaderBytes: number;
   /** COOKIES_MAX_JARS. */
   readonly maxJars: number;
 }
@@ -257,6 +259,11 @@ export interface RunTotals {
   readonly id: string;
   readonly items: number;
   readonly failed: number;
+  /** Pages that answered with an error, and whether any page was processed (`RunSnapshot`). */
+  readonly errorPages: number;
+  readonly hasGoodPage: boolean;
+  /** Requests in progress as this node left. */
+  readonly leased: number;
   /** Whether the run ended as this node left. Otherwise other nodes go on with it, and the totals are not final. */
   readonly isOver: boolean;
 }

@@ -76,7 +76,7 @@ function readBlocks(text: string): { blocks: Map<string, Block[]>; sitemaps: str
     } else if (key === 'allow' || key === 'disallow') {
       isNamingCrawlers = false;
       // An empty pattern matches nothing: "Disallow:" forbids nothing.
-      if (value !== '') block?.rules.push({ pattern: parsePathPattern(value), isAllow: key === 'allow' });
+      if (value !== '') block?.rules.push(...rulesOf(key, value));
     } else if (key === 'crawl-delay') {
       isNamingCrawlers = false;
       if (block) block.crawlDelay = readSeconds(value) ?? block.crawlDelay;
@@ -85,6 +85,16 @@ function readBlocks(text: string): { blocks: Map<string, Block[]>; sitemaps: str
     }
   }
   return { blocks, sitemaps };
+}
+
+/** An allowed `/dir/index.html` allows `/dir/` too, as in Google's parser. */
+const INDEX_PAGE = /^(.*\/)index\.htm[^/]*$/s;
+
+function rulesOf(key: 'allow' | 'disallow', value: string): Rule[] {
+  const isAllow = key === 'allow';
+  const rule = { pattern: parsePathPattern(value), isAllow };
+  const folder = isAllow ? INDEX_PAGE.exec(value)?.[1] : undefined;
+  return folder === undefined ? [rule] : [rule, { pattern: parsePathPattern(`${folder}$`), isAllow }];
 }
 
 function addBlock(blocks: Map<string, Block[]>, token: string, block: Block): void {

@@ -24,7 +24,6 @@ type KeySettings = Pick<
 /**
  * Expand `%(spider)s` and `%(name)s`. A named job appends `@JOB` to every key. In a Cluster the name of the spider is a
  * hash tag in braces, `{news}:requests`, so that all keys of a spider and of its jobs are in one slot.
- * Partition n > 0 of a crawl has `:pn` behind the name, `{news:p1}:requests`, and no keys of seeds.
  * @throws SettingsError for a template with another placeholder, for two settings with the same key, and in a Cluster for
  *   a key outside the slot of the spider.
  */
@@ -32,13 +31,12 @@ export function expandKeys(
   settings: KeySettings,
   spider: string,
   job: string | null,
-  { cluster, partition = 0 }: { readonly cluster: boolean; readonly partition?: number },
+  { cluster }: { readonly cluster: boolean },
 ): ExpandedKeys {
   checkName('spider', spider);
   if (job !== null) checkName('job', job);
-  const part = partition === 0 ? spider : `${spider}:p${partition}`;
-  const expand = (name: string, template: string) => expandKey(name, template, part, job, cluster);
-  const seeds = partition === 0 ? settings.REDIS_START_URLS_KEY : [];
+  const expand = (name: string, template: string) => expandKey(name, template, spider, job, cluster);
+  const seeds = settings.REDIS_START_URLS_KEY;
   const keys: ExpandedKeys = {
     requests: expand('SCHEDULER_QUEUE_KEY', settings.SCHEDULER_QUEUE_KEY),
     dupefilter: expand('SCHEDULER_DUPEFILTER_KEY', settings.SCHEDULER_DUPEFILTER_KEY),

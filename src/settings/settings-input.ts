@@ -100,11 +100,6 @@ export interface SettingsInput {
   /** Some nodes of a Redis Cluster as host:port; the others are discovered. Default: []. */
   readonly REDIS_CLUSTER_NODES?: Input<'REDIS_CLUSTER_NODES'>;
   /**
-   * Redis servers that share one crawl, in place of REDIS_URL: partition n is on server n modulo their
-   * number. SCHEDULER_PARTITIONS must be at least their number. Another order is refused. Default: [].
-   */
-  readonly REDIS_PARTITION_URLS?: Input<'REDIS_PARTITION_URLS'>;
-  /**
    * Use TLS with REDIS_HOST, sentinels or a cluster. A REDIS_URL with rediss:// does not need it. Default:
    * false.
    */
@@ -138,13 +133,6 @@ export interface SettingsInput {
   readonly SCHEDULER_SERIALIZER?: Input<'SCHEDULER_SERIALIZER'>;
   /** It has no effect: no call to the store blocks. Unit: seconds. Default: 0. */
   readonly SCHEDULER_IDLE_BEFORE_CLOSE?: Input<'SCHEDULER_IDLE_BEFORE_CLOSE'>;
-  /**
-   * Number of partitions that one crawl is spread over: hash slots of a Redis Cluster, or the servers of
-   * REDIS_PARTITION_URLS. A domain is in one partition. All nodes and commands of a crawl use the same
-   * number; another one is refused. SCHEDULER_QUEUE_LIMIT and FAILED_LIMIT hold for each partition. Unit:
-   * partitions. Default: 1.
-   */
-  readonly SCHEDULER_PARTITIONS?: Input<'SCHEDULER_PARTITIONS'>;
   /**
    * Order of requests. PriorityQueue: higher priority first, and by arrival among equals. FifoQueue: oldest
    * first. LifoQueue: newest first. The dotted Python paths and SpiderPriorityQueue, SpiderQueue, SpiderStack
@@ -550,6 +538,11 @@ export interface SettingsInput {
   readonly COOKIES_ENABLED?: Input<'COOKIES_ENABLED'>;
   /** Log the cookies of each request and response, with their values, at level DEBUG. Default: false. */
   readonly COOKIES_DEBUG?: Input<'COOKIES_DEBUG'>;
+  /**
+   * Longest Cookie header that is made of the cookies of a jar. Beyond it, the largest cookies are left out
+   * first, with a warning for each domain. 0 is no limit. Unit: bytes. Default: 8192.
+   */
+  readonly COOKIES_MAX_HEADER?: Input<'COOKIES_MAX_HEADER'>;
   /**
    * Maximum number of cookie jars (meta.cookiejar) of a crawl. Above it, the jar whose cookies have not
    * changed for the longest time is deleted. Unit: jars. Default: 10000.

@@ -12,8 +12,8 @@ const dist = new URL('../../dist/', import.meta.url).href;
 /** No start needs these, whatever the command and the engine. */
 const onUseOnly = [
   /^dist\/frontier\/\w+\/backup\//,
-  /^dist\/frontier\/\w+\/doctor\/(?!preflight|examine\/(server|version))/,
-  /^dist\/frontier\/(embedded\/salvage|partitions)\//,
+  /^dist\/frontier\/(\w+\/)?care\//,
+  /^dist\/frontier\/redis\/examine\/(?!server|version)/,
   /^dist\/frontier\/\w+\/read\/inspect/,
   /^dist\/pipelines\/files\/(?!media-pipeline)/,
   /^dist\/pipelines\/feeds\/(feed-writer|feed-content|batched-content|restore-feed)/,

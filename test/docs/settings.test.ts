@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { ownSettings } from '../../src/settings/own/own-settings.js';
 import { settingNames } from '../../src/settings/schema.js';
 import { loadSettings } from '../../src/settings/sources/load-settings.js';
+import { removedSettings } from '../../src/settings/unknown-settings.js';
 import { tempDir } from '../helpers/temp-dir.js';
 import { writtenPages } from './pages.js';
 
@@ -18,6 +19,7 @@ const foreign = new Set([
   // Declared by the example of docs/guide/own-settings.md.
   ...['SHOP_SITE', 'SHOP_CATEGORIES', 'SHOP_MIN_PRICE', 'SHOP_TOKEN'],
   ...['REQUEST_FINGERPRINTER_IMPLEMENTATION', 'REQUEST_FINGERPRINTER_CLASS'],
+  ...removedSettings,
 ]);
 
 it('every name that is written like a setting is one', () => {

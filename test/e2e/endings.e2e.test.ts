@@ -74,6 +74,52 @@ onEachEngine('on the %s engine', (engine) => {
     await sound();
   });
 
+  it('--must-finish: a budget, a stop and a signal are exit 1, the finished crawl is 0', async () => {
+    let isSlow = true;
+    await open({ pages: 60, delayMs: () => (isSlow ? 1_000 : 5) });
+    const budget = await crawl('--must-finish', '--max-pages', '5').wait();
+    const nodes = [crawl('--must-finish'), crawl('--must-finish')];
+    await waitFor(() => site.log.length > 8, { what: 'some pages' });
+    nodes[0]!.kill('SIGTERM');
+    const drained = await nodes[0]!.wait();
+    await command('stop', 'walk');
+    const stopped = await nodes[1]!.wait();
+    await command('resume', 'walk');
+    isSlow = false;
+    const finished = await crawl('--must-finish', '--workers', '2').wait();
+    expect(reasons([budget, drained, stopped, finished])).toEqual([
+      [1, 'closespider_pagecount'],
+      [1, 'shutdown'],
+      [1, 'stopped'],
+      [0, 'finished'],
+    ]);
+    expect(budget.stderr).toContain(
+      'the crawl did not finish, it ended with "closespider_pagecount" (--must-finish)',
+    );
+    expect(site.compare()).toEqual({ missing: [], twice: [] });
+  });
+
+  it('a run of which no page succeeded is exit 1, and one with a good page is not', async () => {
+    let isUp = false;
+    await open({
+      pages: 3,
+      handler: (_request, response) => {
+        if (!isUp) response.writeHead(404, { 'content-type': 'text/html' }).end('gone');
+        return !isUp;
+      },
+    });
+    const bad = await crawlHere();
+    expect(bad).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        'no page of the run succeeded: 1 page answered with an error such as 404',
+      ),
+    });
+    isUp = true;
+    await command('reset', 'walk', '--yes');
+    expect(await crawlHere()).toMatchObject({ code: 0 });
+  });
+
   it('SCHEDULER_PERSIST false: the last of the live nodes clears, after true completion, though one was killed', async () => {
     let isKilled = false;
     // Slow until then, so that the crawl is not over before all are there.

@@ -169,6 +169,22 @@ export function cookies(crawl: () => Crawl): void {
       expect(left).toEqual(['age', 'date']);
     });
 
+    it('of one subdomain do not push out those of another, of the domain or of its other hosts', async () => {
+      const node = await crawl().node();
+      const many = (prefix: string, n: number, some: Partial<CookieChange> = {}) =>
+        Array.from({ length: n }, (_, i) => set(`${prefix}${i}`, '1', some));
+      const first = [...many('own', 10), ...many('shop', 10, { setBy: 'shop.a.example' })];
+      await commitCookies(node, first);
+      await commitCookies(node, many('evil', 100, { setBy: 'evil.a.example' }));
+      await commitCookies(node, many('more', 3, { setBy: 'evil.a.example' }));
+      const found = (await all(node.frontier)).map((cookie) => cookie.split(' ')[2]);
+      expect(found.filter((name) => !/evil|more/.test(name!))).toEqual(first.map(({ name }) => name));
+      expect(found.slice(20)).toEqual([
+        ...Array.from({ length: 27 }, (_, n) => `evil${n + 73}`),
+        ...['more0', 'more1', 'more2'],
+      ]);
+    });
+
     it('are 50 a domain and 3,000 a jar at most; the oldest ones are dropped and counted', async () => {
       const node = await crawl().node();
       await commitCookies(

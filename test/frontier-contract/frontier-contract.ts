@@ -41,28 +41,8 @@ import { Crawl, type World } from './world.js';
 
 export type { World } from './world.js';
 
-/** What an order over all domains, one count of items or one list of failed requests is not needed for. */
-export const partitionChapters = [
-  push,
-  settling,
-  validators,
-  epochs,
-  recovery,
-  completion,
-  starting,
-  flushing,
-  seeds,
-];
-
-/**
- * Run the whole contract on one engine; `openWorld` gives a fresh, empty crawl each time.
- * @param chapters only these, where the engine has a contract of its own for the others.
- */
-export function frontierContract(
-  name: string,
-  openWorld: () => Promise<World>,
-  chapters?: readonly ((crawl: () => Crawl) => void)[],
-): void {
+/** Run the whole contract on one engine; `openWorld` gives a fresh, empty crawl each time. */
+export function frontierContract(name: string, openWorld: () => Promise<World>): void {
   describe(`the ${name} frontier`, { timeout: 30_000 }, () => {
     let crawl: Crawl | undefined;
     beforeEach(async () => {
@@ -76,7 +56,7 @@ export function frontierContract(
       if (crawl === undefined) throw new Error('the crawl of this test is not open');
       return crawl;
     };
-    for (const chapter of chapters ?? [
+    for (const chapter of [
       push,
       order,
       orderWalk,
@@ -112,6 +92,6 @@ export function frontierContract(
     ]) {
       chapter(current);
     }
-    if (chapters === undefined) dupefilters(openWorld);
+    dupefilters(openWorld);
   });
 }

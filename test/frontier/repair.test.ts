@@ -175,13 +175,21 @@ describe('in a folder, a crawl', { timeout: 30_000 }, () => {
       'UPDATE domain SET head_arrival = head_arrival + 1',
       /^I7: d\d.example does not know its best request/,
     ],
-    ['domains that are idle', "UPDATE domain SET state = 'idle'", /^I7: d\d.example has pending requests and is idle/],
+    [
+      'domains that are idle',
+      "UPDATE domain SET state = 'idle'",
+      /^I7: d\d.example has pending requests and is idle/,
+    ],
     [
       'domains that wait for ever',
       "UPDATE domain SET state = 'waiting', until = NULL",
       /^I7: .* says it is waiting, and is not among the waiting/,
     ],
-    ['wrong active counts', 'UPDATE domain SET active = active + 1', /^I6: d\d.example has \d leased requests and an active count of/],
+    [
+      'wrong active counts',
+      'UPDATE domain SET active = active + 1',
+      /^I6: d\d.example has \d leased requests and an active count of/,
+    ],
     ['nodes gone', 'DELETE FROM node', /^I3: request [0-9a-f]{40} is leased to \d+, which is not registered/],
     ['a wrong count of leases', 'UPDATE node SET leased = 0', /^I3: .* is said to hold 0 leases and holds 3/],
     [

@@ -68,7 +68,7 @@ export function nodeOptions(some: Partial<NodeOptions> = {}): NodeOptions {
       fingerprint: (request) => fingerprint(request),
       proxyFromSeeds: false,
     },
-    cookies: { enabled: true, debug: false, maxJars: 100 },
+    cookies: { enabled: true, debug: false, maxHeaderBytes: 8_192, maxJars: 100 },
     shape: defaultShape,
     tunables: {
       delayMs: 0,

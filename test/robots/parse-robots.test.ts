@@ -64,6 +64,28 @@ describe('a robots.txt', () => {
     expect(['/a', '/b', '/c'].map((path) => allowed(text, path))).toEqual([false, false, true]);
   });
 
+  it('is read with the misspelt keys that the parser of Google accepts', () => {
+    for (const key of ['Disalow', 'Dissallow', 'Dissalow', 'Diasllow', 'Disallaw', 'Disallowed']) {
+      expect([key, allowed(`User-agent: *\n${key}: /a`, '/a')]).toEqual([key, false]);
+    }
+    expect(allowed('Useragent: *\nDisallow: /\nAllowed: /a', '/a')).toBe(true);
+    expect(allowed('User-agent: *\nDisllow: /a', '/a')).toBe(true);
+    expect(parseRobots('Site-map: https://a.test/s.xml').sitemaps).toEqual(['https://a.test/s.xml']);
+  });
+
+  it('allows a folder whose index page it allows', () => {
+    const text = 'User-agent: *\nDisallow: /\nAllow: /docs/index.html\nAllow: /index.htm';
+    expect(['/docs/', '/docs/index.html', '/'].map((path) => allowed(text, path))).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(['/docs', '/docs/a', '/index', '/a'].map((path) => allowed(text, path))).toEqual([
+      ...[false, false, false, false],
+    ]);
+    expect(allowed('User-agent: *\nDisallow: /docs/index.html', '/docs/')).toBe(true);
+  });
+
   it('names sitemaps, and a pause in seconds', () => {
     const robots = parseRobots(
       'Sitemap: https://a.test/s.xml\nUser-agent: *\nCrawl-delay: 2.5\nCrawl-delay: soon',

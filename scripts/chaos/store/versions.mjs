@@ -2,8 +2,9 @@
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { crawl, endOf, tempDir, until } from '../../proof/faults/stage.mjs';
-import { beginCrawl } from '../tools/crawling.mjs';
+import { beginCrawl } from '../harness/crawling.mjs';
+import { crawl, endOf } from '../harness/project.mjs';
+import { tempDir, until } from '../harness/stage.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const REFUSED = 3;

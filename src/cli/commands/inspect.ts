@@ -65,7 +65,12 @@ export const command: CliCommand = {
           ? first
           : await frontier.inspect({ ...request, domain: domainOfRecord(record, loaded.settings) });
       const described = describe(spider, loaded.settings.JOB, url, request, inspection);
-      const cookies = await maskedCookies(frontier, described.url, readRecord(inspection.record));
+      const cookies = await maskedCookies(
+        frontier,
+        described.url,
+        readRecord(inspection.record),
+        loaded.settings.COOKIES_MAX_HEADER,
+      );
       const shown = { ...described, cookies };
       if (context.globals.json) printJson(context, masked(context, shown));
       else {

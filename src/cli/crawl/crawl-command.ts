@@ -13,7 +13,7 @@ import { refuseMissing } from '../../crawler/project/load-spider.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { combine, difference, totalsOf } from '../../crawler/run/crawl-totals.js';
 import { runCrawl } from '../../crawler/run/run-crawl.js';
-import { hasGates, type RunGates } from '../../crawler/run/run-gates.js';
+import { needsTotals, type RunGates } from '../../crawler/run/run-gates.js';
 import { loadNode } from '../../crawler/run/run-node.js';
 import { type Context, stderrIsJson } from '../context.js';
 import { exitCodeOf } from '../exit-codes.js';
@@ -44,6 +44,7 @@ export function crawlOptions(command: Command): Command {
     .option('--max-pages <n>', 'end the run after this many page downloads of all nodes', atLeastOne)
     .option('--min-items <n>', 'exit with 1 if all nodes of the run together gave fewer items', wholeNumber)
     .option('--max-failed <n>', 'exit with 1 if more requests of the run failed; 0 allows none', wholeNumber)
+    .option('--must-finish', 'exit with 1 if the crawl ends in any other way than finished')
     .option('--node-id <id>', 'label of this node in stats and logs')
     .option('--dry-run', 'check everything and print what would be crawled; change nothing')
     .addOption(jobOption());
@@ -124,7 +125,7 @@ async function runInProcess(crawl: Crawl, session: CrawlSession): Promise<number
     ...{ spider, nodeId, open, frontier, targets, records, exitWhenDone, drain, force, log },
     stdout: stdoutOf(targets, signals),
     crawlArguments: crawl.crawlArguments,
-    awaitsFinalTotals: hasGates(gates),
+    awaitsFinalTotals: needsTotals(gates),
     speaksJson: stderrIsJson(crawl.context),
     graceLeftMs: signals.graceLeftMs,
     writer: role && parent ? { feeds: role.feeds, feedsFailing: parent.feedsFailing } : null,
@@ -223,10 +224,11 @@ function wholeNumber(text: string): number {
   throw new InvalidArgumentError('Expected a whole number, at least 0.');
 }
 
-function gatesOf({ minItems, maxFailed }: Readonly<Record<string, unknown>>): RunGates {
+function gatesOf({ minItems, maxFailed, mustFinish }: Readonly<Record<string, unknown>>): RunGates {
   return {
     minItems: (minItems as number | undefined) ?? null,
     maxFailed: (maxFailed as number | undefined) ?? null,
+    mustFinish: mustFinish === true,
   };
 }
 

@@ -6,7 +6,7 @@ import { shellWord } from '../terminal/format-values.js';
 
 /** Settings that determine the store of a crawl, the names of its keys, and the identity of its requests. */
 const locatesCrawl =
-  /^(REDIS_.*|JOBDIR|SPIDER_MODULES|STATS_KEY|SCHEDULER_(QUEUE|DUPEFILTER)_KEY|SCHEDULER_(PARTITIONS|QUEUE_CLASS|PERSIST)|DUPEFILTER_.*|REQUEST_FINGERPRINTER|REQUEST_MODULE|SETTINGS_SCHEMA|DOMAIN_KEY)=/;
+  /^(REDIS_.*|JOBDIR|SPIDER_MODULES|STATS_KEY|SCHEDULER_(QUEUE|DUPEFILTER)_KEY|SCHEDULER_(QUEUE_CLASS|PERSIST)|DUPEFILTER_.*|REQUEST_FINGERPRINTER|REQUEST_MODULE|SETTINGS_SCHEMA|DOMAIN_KEY)=/;
 
 /** `shop`, `shop --job may`, `shop -c other.yaml -s JOBDIR=/data`: quoted for a shell, with secrets masked. */
 export function crawlArguments(

@@ -85,7 +85,7 @@ export function crawlFindings(
     found(
       'problem',
       'requests_lost',
-      `${howMany(lost, 'request')} lost: their records vanished from the store, because somebody deleted keys or rows, Redis evicted them, or one of several servers came back from an older copy`,
+      `${howMany(lost, 'request')} lost: their records vanished from the store, because somebody deleted keys or rows, or Redis evicted them`,
       `restore a backup, or begin anew: crawlnode reset ${crawl}; or have all pages fetched again: crawlnode reset ${crawl} --only dupefilter, then seed the first ones`,
     );
   }

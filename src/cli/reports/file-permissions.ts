@@ -2,6 +2,7 @@
 import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { requestModuleOf } from '../../crawler/project/request-module.js';
+import { messageOf } from '../../errors.js';
 import type { LoadedSettings } from '../../settings/sources/load-settings.js';
 import { spiderFiles } from '../../spider/loading/spider-files.js';
 import { isModulePath } from '../../user-code/project-modules.js';
@@ -23,6 +24,8 @@ export async function openFiles(
   const code = [
     ...new Set([projectDir, file, ...(await codeOf(settings, projectDir)), env.NODE_COMPILE_CACHE]),
   ];
+  const unreadable = unreadableStore(settings.JOBDIR);
+  if (unreadable !== null) return [unreadable];
   const store = withContent(settings.JOBDIR);
   const findings = [
     found('project_files', writable(code), 'others can write to what runs as this user', 'chmod go-w'),
@@ -59,6 +62,19 @@ async function codeOf(settings: LoadedSettings['settings'], projectDir: string):
 
 function withContent(folder: string): string[] {
   return existsSync(folder) ? [folder, ...readdirSync(folder).map((name) => path.join(folder, name))] : [];
+}
+
+/** The finding for a store that this user may not look into. */
+function unreadableStore(folder: string): SpiderFinding | null {
+  try {
+    withContent(folder);
+    return null;
+  } catch (error) {
+    const owner = statSync(folder).uid;
+    const message = `the store ${folder}, of the user with id ${owner}, cannot be read: ${messageOf(error)}`;
+    const action = 'run crawlnode as that user, or set JOBDIR to another folder';
+    return { level: 'problem', check: 'store_files', spider: null, message, action };
+  }
 }
 
 function writable(files: readonly (string | null | undefined)[]): string[] {

@@ -113,11 +113,6 @@ function countLines({ stats, rates }: StatsSample, crawl: string, paint: Paint):
       `  ${lost}: their records disappeared from the store; crawlnode doctor ${crawl} says what to do`,
     );
   }
-  if (stats.partitions !== undefined) {
-    const waiting = stats.partitions.map(({ pending, delayed }) => n(pending + delayed)).join(', ');
-    const done = stats.partitions.map((partition) => n(partition.done)).join(', ');
-    lines.push(`  ${stats.partitions.length} partitions: ${done} done; ${waiting} waiting`);
-  }
   if (stats.badSeeds === 0) return lines;
   const bad = paint('red', `${n(stats.badSeeds)} bad seeds`);
   return [...lines, `  ${bad} were set aside: crawlnode seed ${crawl} --list-bad`];

@@ -169,6 +169,7 @@ export function nodeOptionsOf(
     cookies: {
       enabled: settings.COOKIES_ENABLED,
       debug: settings.COOKIES_DEBUG,
+      maxHeaderBytes: settings.COOKIES_MAX_HEADER,
       maxJars: settings.COOKIES_MAX_JARS,
     },
     shape: shapeOf(settings),

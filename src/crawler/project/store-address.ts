@@ -15,8 +15,6 @@ export function storeOf(settings: Settings): Store {
 export function storeInWords(settings: Settings): string {
   if (settings.REDIS_CLUSTER_NODES.length > 0) return 'the Redis Cluster';
   if (settings.REDIS_SENTINELS.length > 0) return 'the Redis of the Sentinels';
-  if (settings.REDIS_PARTITION_URLS.length > 0)
-    return `the Redis servers ${settings.REDIS_PARTITION_URLS.join(', ')}`;
   if (settings.REDIS_URL !== null) return settings.REDIS_URL;
   return settings.REDIS_HOST === null
     ? settings.JOBDIR
@@ -25,12 +23,10 @@ export function storeInWords(settings: Settings): string {
 
 function redisAddress(settings: Settings): RedisAddress | null {
   const { REDIS_URL, REDIS_HOST, REDIS_SENTINELS, REDIS_CLUSTER_NODES } = settings;
-  const { REDIS_PARTITION_URLS } = settings;
-  const lists = [REDIS_SENTINELS, REDIS_CLUSTER_NODES, REDIS_PARTITION_URLS];
-  const kinds = [REDIS_URL ?? REDIS_HOST, ...lists.map((nodes) => nodes[0])];
+  const kinds = [REDIS_URL ?? REDIS_HOST, REDIS_SENTINELS[0], REDIS_CLUSTER_NODES[0]];
   if (kinds.filter((given) => given !== null && given !== undefined).length > 1) {
     throw new SettingsError(
-      'more than one address of Redis is set: keep REDIS_URL (or REDIS_HOST), REDIS_SENTINELS, REDIS_CLUSTER_NODES or REDIS_PARTITION_URLS',
+      'more than one address of Redis is set: keep REDIS_URL (or REDIS_HOST), REDIS_SENTINELS or REDIS_CLUSTER_NODES',
     );
   }
   const options = clientOptions(settings);
@@ -47,9 +43,7 @@ function redisAddress(settings: Settings): RedisAddress | null {
     };
     return { kind: 'sentinel', options: { ...options, ...sentinel } };
   }
-  const [first] = REDIS_PARTITION_URLS;
-  if (first !== undefined) return atUrl('REDIS_PARTITION_URLS', first, options);
-  if (REDIS_URL !== null) return atUrl('REDIS_URL', REDIS_URL, options);
+  if (REDIS_URL !== null) return atUrl(REDIS_URL, options);
   if (REDIS_HOST === null) return null;
   return {
     kind: 'standalone',
@@ -58,35 +52,12 @@ function redisAddress(settings: Settings): RedisAddress | null {
   };
 }
 
-/**
- * The servers of the partitions, in order.
- * @returns null for a crawl of one partition. @throws SettingsError where the store cannot have partitions.
- */
-export function partitionAddresses(settings: Settings): RedisAddress[] | null {
-  const { SCHEDULER_PARTITIONS: count, REDIS_PARTITION_URLS: urls } = settings;
-  if (count < urls.length) {
-    throw new SettingsError(
-      `REDIS_PARTITION_URLS names ${urls.length} servers, and SCHEDULER_PARTITIONS is ${count}: set it to ${urls.length} or more`,
-    );
-  }
-  if (count === 1) return null;
-  const address = redisAddress(settings);
-  if (address === null) {
-    throw new SettingsError(
-      'SCHEDULER_PARTITIONS needs a Redis: set REDIS_CLUSTER_NODES or REDIS_PARTITION_URLS, or remove it',
-    );
-  }
-  const options = clientOptions(settings);
-  const all = urls.length > 0 ? urls.map((url) => atUrl('REDIS_PARTITION_URLS', url, options)) : [address];
-  return Array.from({ length: count }, (_, index) => all[index % all.length]!);
-}
-
-function atUrl(setting: string, url: string, options: Record<string, unknown>): RedisAddress {
+function atUrl(url: string, options: Record<string, unknown>): RedisAddress {
   if (url.startsWith('unix:')) {
     const path = url.replace(/^unix:(\/\/)?/, '');
     return { kind: 'standalone', url: null, options: { ...options, path } };
   }
-  return { kind: 'standalone', url: checkedUrl(setting, url), options };
+  return { kind: 'standalone', url: checkedUrl(url), options };
 }
 
 function clientOptions(settings: Settings): Record<string, unknown> {
@@ -164,14 +135,14 @@ function hostPort(address: Settings['REDIS_SENTINELS'][number]): { host: string;
 }
 
 /** Checked here, because ioredis takes an invalid URL for the path of a socket. */
-function checkedUrl(setting: string, url: string): string {
+function checkedUrl(url: string): string {
   const parsed = parseUrl(url);
   if (parsed !== null && !/^\/?\d*$/.test(parsed.pathname)) {
-    throw new SettingsError(`${setting}: ${parsed.pathname} is not the number of a database`);
+    throw new SettingsError(`REDIS_URL: ${parsed.pathname} is not the number of a database`);
   }
   if (parsed !== null) return url;
   throw new SettingsError(
-    `${setting}: not a valid URL; percent-encode what is special in user name and password, or set REDIS_PASSWORD`,
+    `REDIS_URL: not a valid URL; percent-encode what is special in user name and password, or set REDIS_PASSWORD`,
   );
 }
 

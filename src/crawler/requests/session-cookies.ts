@@ -7,12 +7,14 @@ import { MASK } from '../../settings/mask-urls.js';
 
 /**
  * The Cookie header that the crawl's jar gives to a request, with masked values: `sid=***; lang=***`.
- * @param url of the request, or a text that is none. @param record of the request; null sends it without cookies of its own, from the default jar. @returns null for none.
+ * @param url of the request, or a text that is none. @param record of the request; null sends it without cookies of its own, from the default jar.
+ * @param maxBytes COOKIES_MAX_HEADER; 0 for no limit. @returns null for none.
  */
 export async function maskedCookies(
   frontier: Pick<Frontier, 'cookies'>,
   url: string,
   record: Pick<RequestRecord, 'cookies' | 'cookieJar'> | null,
+  maxBytes: number,
 ): Promise<string | null> {
   if (parseUrl(url) === null) return null;
   const jars = await readJars(frontier);
@@ -21,7 +23,7 @@ export async function maskedCookies(
   const { PageCookies } = await import('../../http/cookies/page-cookies.js');
   const page = new PageCookies(name, jars.jar(name), url);
   if (record?.cookies) page.give(record.cookies);
-  const header = page.header();
+  const header = page.header(maxBytes).text;
   return header === '' ? null : header.replace(/=[^;]*/g, `=${MASK}`);
 }
 

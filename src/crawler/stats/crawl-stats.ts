@@ -72,8 +72,6 @@ export interface CrawlStats {
   readonly shape: Shape | null;
   /** What the crawl is doing, in a word. */
   readonly state: CrawlState;
-  /** What each partition holds, in order; absent in a crawl of one (SCHEDULER_PARTITIONS). */
-  readonly partitions?: NonNullable<Snapshot['partitions']>;
   /** Stats of the code of the project (`spider.stats`), by name: numbers and texts. */
   readonly customStats: Snapshot['custom'];
 }
@@ -115,7 +113,6 @@ export function statsOf(
       shape,
       state: crawlStateOf({ ...snapshot, nodes }),
       customStats: snapshot.custom,
-      ...(snapshot.partitions && { partitions: snapshot.partitions }),
     },
   };
 }

@@ -33,14 +33,9 @@ export interface BackupCookie extends StoredCookie {
 /** One external seed; a sorted set gives its score as well. */
 export type BackupSeed = BackupText | { readonly seed: BackupText; readonly score: number };
 
-/** The partition that an entry was read from; absent in a crawl of one. */
-export type OfPartition = { readonly partition?: { readonly index: number; readonly count: number } };
-
-export type BackupEntry = BackupContent & OfPartition;
-
 export type EntryOf<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;
 
-export type BackupContent =
+export type BackupEntry =
   /** The crawl as a whole; the first entry of the queue. */
   | {
       readonly kind: 'crawl';

@@ -15,9 +15,7 @@ export async function repair<Stored extends StoredRecord>(
 ): Promise<Repaired> {
   await store.beginRepair(force);
   for await (const batch of store.records()) {
-    await store.put(
-      batch.map((stored) => ({ stored, request: read(idText(stored.id), stored.record) })),
-    );
+    await store.put(batch.map((stored) => ({ stored, request: read(idText(stored.id), stored.record) })));
   }
   for (const side of store.sides) if ((await side.check()).length > 0) await side.mend();
   return store.endRepair();

@@ -56,14 +56,18 @@ async function lookAgain(store: CareStore, ids: readonly Uint8Array[]): Promise<
         : inPlaces(id, states),
     );
     const left = ids.length - from - GROUP;
-    return left > 0
-      ? [...breaches, `I1: up to ${left} more requests are in no queue, or in two`]
-      : breaches;
+    return left > 0 ? [...breaches, `I1: up to ${left} more requests are in no queue, or in two`] : breaches;
   }
   return [];
 }
 
-function* breachesOf({ entries, domains = [], nodes = [], totals, breaches = [] }: Examined): Generator<string> {
+function* breachesOf({
+  entries,
+  domains = [],
+  nodes = [],
+  totals,
+  breaches = [],
+}: Examined): Generator<string> {
   for (const entry of entries?.odd ?? []) yield* oddBreaches(entry);
   yield* breaches;
   for (const node of nodes) yield* nodeBreaches(node);

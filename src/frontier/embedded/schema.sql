@@ -83,6 +83,8 @@ CREATE TABLE tally (
   run_errors     INTEGER NOT NULL,       -- exceptions in spider code
   run_failed     INTEGER NOT NULL,       -- requests that failed
   run_accepted   INTEGER NOT NULL,
+  run_error_pages INTEGER NOT NULL,      -- done requests whose pages answered with an error
+  run_good_pages INTEGER NOT NULL,       -- pages that were processed
   cookie_version INTEGER NOT NULL,       -- given last to a set of cookies
   cookie_floor   INTEGER NOT NULL        -- removals of cookies up to this version may be forgotten
 ) STRICT;

@@ -10,8 +10,6 @@ import { RedisNode } from './redis-node.js';
 export interface NewMeta {
   readonly queueClass: string;
   readonly epoch: string | undefined;
-  /** `index/count`; absent in a crawl of one partition. */
-  readonly partition: string | undefined;
 }
 
 /** One crawl in one Redis. */
@@ -23,7 +21,7 @@ export interface CrawlAccess {
   readonly node: RedisNode;
   /** Settles that wait are sent before. */
   readonly call: Call;
-  /** Queue class, epoch and partition of a meta that does not exist yet; no epoch: make none. */
+  /** Queue class and epoch of a meta that does not exist yet; no epoch: make none. */
   forNewMeta(): NewMeta;
   dupefilter(): Dupefilter;
 }
@@ -43,7 +41,6 @@ export function accessTo(connection: RedisConnection, options: OpenOptions): Cra
     forNewMeta: () => ({
       queueClass: (node.options?.shape ?? options.shape).queueClass,
       epoch: node.isJoined ? undefined : newEpoch(),
-      partition: options.partition,
     }),
   };
 }

@@ -2,7 +2,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { budgetNotices, noBudgets } from '../budgets.js';
 import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../frontier.js';
-import { otherPartitions, restoreUnderWay } from '../refusals.js';
+import { restoreUnderWay } from '../refusals.js';
 import { argumentsText, otherArguments, startKey } from '../shared-settings/run-arguments.js';
 import { type Flush, flushNotice, otherShape, tunableNotice } from '../shared-settings/shape-differences.js';
 import { tunableText } from '../shared-settings/tunable-text.js';
@@ -60,7 +60,7 @@ function budgetsText({ maxPages, maxItems, maxErrors, maxRunMs }: Budgets): stri
 }
 
 /** @param stored '' for none. */
-export function parseBudgets(stored: string): Budgets {
+function parseBudgets(stored: string): Budgets {
   if (stored === '') return noBudgets;
   const { pages, items, errors, ms } = JSON.parse(stored) as Record<
     'pages' | 'items' | 'errors' | 'ms',
@@ -71,7 +71,7 @@ export function parseBudgets(stored: string): Budgets {
 
 /** The answer of `lua/nodes/join.lua`. */
 interface JoinAnswer extends Partial<Pick<Joined, 'startPushed'>>, Pick<Joined, 'found'> {
-  readonly status: 'joined' | 'shape' | 'partition' | 'arguments' | 'restoring';
+  readonly status: 'joined' | 'shape' | 'arguments' | 'restoring';
   readonly run?: string;
   readonly crawl: string;
   readonly justClosed?: string;
@@ -80,12 +80,11 @@ interface JoinAnswer extends Partial<Pick<Joined, 'startPushed'>>, Pick<Joined, 
   readonly changed?: readonly (readonly string[])[];
   readonly shape: string;
   readonly dupefilter: string;
-  readonly partition: string;
   readonly arguments: string;
 }
 
 /**
- * @param notices of the connection. @param partition of this node, as `index/count`; '' in a crawl of one.
+ * @param notices of the connection.
  * @throws RefusedError when the crawl has another shape, or is not wholly restored.
  */
 export function readJoined(
@@ -93,11 +92,9 @@ export function readJoined(
   incarnation: string,
   { shape, args, budgets }: Pick<JoinOptions, 'shape' | 'args' | 'budgets'>,
   notices: readonly string[],
-  partition = '',
 ): { joined: Joined; crawl: string } {
   const { status, found, startPushed = false, justClosed = null, flushed = null, changed = [] } = answer;
   if (status === 'shape') refuseOtherShape(answer, shape);
-  if (status === 'partition') throw otherPartitions(answer.partition, partition);
   if (status === 'arguments') throw otherArguments(answer.arguments, args);
   if (status === 'restoring') throw restoreUnderWay();
   const joined: Joined = {

@@ -31,7 +31,7 @@ export const internalWords = [
   'domain-pages',
 ] as const;
 
-export type InternalWord = (typeof internalWords)[number] | 'absent' | 'transfers';
+export type InternalWord = (typeof internalWords)[number] | 'absent';
 
 /** Name of an internal key. Never built from anything a user typed but the requests key itself. */
 export function internalKey(keys: FrontierKeys, word: InternalWord): string {
@@ -62,7 +62,6 @@ export function allKeys(keys: FrontierKeys): string[] {
     ...internalWords.map((word) => internalKey(keys, word)),
     ...dupefilterWords.map((word) => dupefilterKey(keys, word)),
     internalKey(keys, 'absent'),
-    internalKey(keys, 'transfers'),
     ...keys.startUrls.flatMap((key) => [key, badSeedsKey(key)]),
   ];
 }

@@ -16,28 +16,21 @@ interface Recovered {
   readonly failed: readonly CrashedRequest[];
 }
 
-export interface ClaimVerbs extends Pick<Frontier, 'recover' | 'claimStart' | 'claimIdle' | 'endIdle'> {
-  /** As `recover`, of a partition: incarnations that were handled in another one are dead here too. */
-  recoverInto(recovered: RecoveredNodes, onFailed: Parameters<Frontier['recover']>[1]): Promise<void>;
-}
-
-export function claimVerbs({ call, node }: CrawlAccess): ClaimVerbs {
-  const recoverInto: ClaimVerbs['recoverInto'] = async (recovered, onFailed) => {
-    const args = { most: RECOVERY_STEP, dead: recovered.incarnations as string[] };
-    for (;;) {
-      const reply = await call('recover', args);
-      if (reply == null) return;
-      const { isDone, nodes, failed } = json<Recovered>(reply);
-      for (const { incarnation, id, count } of Object.values(nodes)) recovered.add(incarnation, id, count);
-      for (const request of Object.values(failed)) onFailed?.(request);
-      if (isDone) return;
-    }
-  };
+export function claimVerbs({
+  call,
+  node,
+}: CrawlAccess): Pick<Frontier, 'recover' | 'claimStart' | 'claimIdle' | 'endIdle'> {
   return {
-    recoverInto,
     async recover(onDead, onFailed) {
       const recovered = new RecoveredNodes();
-      await recoverInto(recovered, onFailed);
+      for (;;) {
+        const reply = await call('recover', { most: RECOVERY_STEP });
+        if (reply == null) break;
+        const { isDone, nodes, failed } = json<Recovered>(reply);
+        for (const { incarnation, id, count } of Object.values(nodes)) recovered.add(incarnation, id, count);
+        for (const request of Object.values(failed)) onFailed?.(request);
+        if (isDone) break;
+      }
       return recovered.report(onDead);
     },
     async claimStart() {

@@ -61,11 +61,7 @@ interface Heads {
   readonly isKnown: boolean;
 }
 
-export interface RedisFeeds extends Feeds {
-  heads(feed: string): Promise<Heads>;
-}
-
-export function redisFeeds({ connection, options, call }: CrawlAccess): RedisFeeds {
+export function redisFeeds({ connection, options, call }: CrawlAccess): Feeds {
   const { keys } = options;
 
   async function heads(feed: string): Promise<Heads> {
@@ -113,7 +109,7 @@ export function redisFeeds({ connection, options, call }: CrawlAccess): RedisFee
         displaced = held.owner ?? '';
       }
     },
-    ...{ heads, read },
+    read,
     async waiting(feed) {
       const { sequence, last } = await heads(feed);
       return last - sequence;

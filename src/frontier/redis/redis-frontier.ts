@@ -3,71 +3,45 @@
  * reply is lost, so that it happens once. Ids travel as 20 raw bytes and are hex on this side.
  */
 import { loadedOnUse } from '../backup/loaded-on-use.js';
-import type { Frontier, FrontierRequest, HeartbeatAnswer, Joined, Left, PushKind } from '../frontier.js';
+import type { Frontier, HeartbeatAnswer, PushAnswer } from '../frontier.js';
 import type { OpenOptions, RedisAddress } from '../open-options.js';
 import { cannotForget } from '../refusals.js';
 import { clearParts, sweep } from './clear.js';
 import { RedisConnection } from './connection/connection.js';
+import { refuseOtherFormat, refuseUnsafeStore } from './connection/preflight.js';
 import { int, json, text } from './connection/reply.js';
 import { accessTo } from './crawl-access.js';
-import { refuseOtherFormat, refuseUnsafeStore } from './connection/preflight.js';
 import { startField } from './join.js';
-import { type LeaseVerbs, leaseVerbs } from './leases/lease-verbs.js';
-import type { Judged } from './leases/settle-message.js';
-import type { PartitionAccess, StartShare } from './partitions/partition-access.js';
+import { leaseVerbs } from './leases/lease-verbs.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
-import { type ClaimVerbs, claimVerbs } from './redis-claims.js';
+import { claimVerbs } from './redis-claims.js';
 import { failedList } from './redis-failed.js';
-import { type RedisFeeds, redisFeeds } from './redis-feeds.js';
-import type { RedisNode } from './redis-node.js';
+import { redisFeeds } from './redis-feeds.js';
 import { robotsVerbs } from './redis-robots.js';
 import { seedVerbs } from './redis-seeds.js';
 import { columnsOf, domainName, markOf } from './request-columns.js';
 import { statArguments } from './stored-stats.js';
 
-/** A frontier, with what the code over several partitions (`frontier/partitions/`) uses of one. */
-export interface RedisFrontier
-  extends Omit<Frontier, 'join' | 'leave' | 'feeds' | keyof LeaseVerbs | keyof ClaimVerbs>,
-    LeaseVerbs,
-    ClaimVerbs {
-  readonly feeds: RedisFeeds;
-  readonly partition: PartitionAccess;
-  join(...how: Parameters<RedisNode['join']>): Promise<Joined>;
-  leave(...how: Parameters<RedisNode['leave']>): Promise<Left>;
-  /** As `push`, of a partition. */
-  pushPart(requests: readonly FrontierRequest[], kind: PushKind, share?: StartShare): Promise<Judged>;
-}
-
-export async function openRedisFrontier(options: OpenOptions, address: RedisAddress): Promise<RedisFrontier> {
+export async function openRedisFrontier(options: OpenOptions, address: RedisAddress): Promise<Frontier> {
   const connection = await RedisConnection.open(address, options.connectTimeoutMs, options.waitReplicas);
   try {
-    const frontier = await frontierOn(connection, options);
-    const close = () => frontier.close().then(() => connection.close());
-    return { ...frontier, close };
+    await refuseUnsafeStore(connection, options);
   } catch (error) {
     connection.close();
     throw error;
   }
+  return frontierOn(connection, options);
 }
 
-/** A frontier on a connection that it shares with others, and does not close. @throws as `openRedisFrontier`. */
-export async function frontierOn(connection: RedisConnection, options: OpenOptions): Promise<RedisFrontier> {
-  await refuseUnsafeStore(connection, options);
+function frontierOn(connection: RedisConnection, options: OpenOptions): Frontier {
   const crawl = accessTo(connection, options);
   const { call, calls, node, leaseCalls, dupefilter } = crawl;
   const { keys, acceptForeignKeys } = options;
   const failed = failedList(crawl);
-  const push = async <Answer>(isPart: boolean, ...how: Parameters<RedisFrontier['push' | 'pushPart']>) => {
-    const [requests, kind, { key = '', total, ...place } = { from: 0, total: requests.length }] = how;
-    const args = { kind, ...place, isPart, total: total ?? undefined, start: startField(key) };
-    const columns = columnsOf(requests, dupefilter());
-    return json<Answer>(await call('push', { ...args, ...crawl.forNewMeta(), requests: columns }));
-  };
   return {
     engine: 'redis',
     failed,
     feeds: redisFeeds(crawl),
-    partition: { crawl, node, calls },
     backups: loadedOnUse(async () => {
       const { redisBackups } = await import('./backup/backups.js');
       return redisBackups(crawl, failed);
@@ -90,8 +64,10 @@ export async function frontierOn(connection: RedisConnection, options: OpenOptio
       const rounded = Math.round(pagesPerSecond * 100) / 100;
       return text(await call('heartbeat', { incarnation, pagesPerSecond: rounded })) as HeartbeatAnswer;
     },
-    push: (...requests) => push(false, ...requests),
-    pushPart: (...requests) => push(true, ...requests),
+    async push(requests, kind, { key = '', total, from } = { from: 0, total: requests.length }) {
+      const args = { kind, from, total: total ?? undefined, start: startField(key), ...crawl.forNewMeta() };
+      return json<PushAnswer>(await call('push', { ...args, requests: columnsOf(requests, dupefilter()) }));
+    },
     async throttle(domain, change) {
       await call('throttle', { domain: domainName(domain), ...change });
     },
@@ -140,6 +116,7 @@ export async function frontierOn(connection: RedisConnection, options: OpenOptio
     async close() {
       leaseCalls.flush();
       await calls.forgetAnswers();
+      connection.close();
     },
   };
 }

@@ -10,30 +10,16 @@ import { json } from './connection/reply.js';
 import { joinArguments, newIncarnation, readJoined } from './join.js';
 import { pipelinesAmong } from './leases/lease-calls.js';
 
-/** How a node joins a partition. */
-export interface JoinAs {
-  readonly incarnation: string;
-  /** Crawl and run of partition 0, which the others follow. */
-  readonly follows?: { readonly crawl: string; readonly run: string };
-}
-
-export interface LeaveHow {
-  readonly persist?: boolean;
-  readonly asks?: boolean;
-}
-
 export class RedisNode {
   readonly #connection: RedisConnection;
-  readonly #partition: string | undefined;
   readonly #calls: Calls;
   readonly #call: Call;
   readonly #history: DataHistory;
   #incarnation: string | null = null;
   #options: JoinOptions | null = null;
 
-  constructor(connection: RedisConnection, { keys, partition }: OpenOptions, calls: Calls, call: Call) {
+  constructor(connection: RedisConnection, { keys }: OpenOptions, calls: Calls, call: Call) {
     this.#connection = connection;
-    this.#partition = partition;
     this.#calls = calls;
     this.#call = call;
     this.#history = new DataHistory(connection, keys.requests);
@@ -53,19 +39,17 @@ export class RedisNode {
     return this.#calls.crawl;
   }
 
-  /** @param as of a partition, whose nodes have one incarnation in all partitions. */
-  async join(node: NodeInfo, options: JoinOptions, as?: JoinAs): Promise<Joined> {
+  async join(node: NodeInfo, options: JoinOptions): Promise<Joined> {
     if (this.#incarnation !== null) await this.#abandon();
     // The first time nobody else waits for the store. Later the engine does, and hears signals meanwhile.
     if (this.crawl === '') this.#connection.bePatient();
     await this.#history.accept();
-    const { incarnation = newIncarnation(node), follows } = as ?? {};
-    const partition = this.#partition;
+    const incarnation = newIncarnation(node);
     this.#calls.become(incarnation);
     this.#calls.dupefilter = options.shape.dupefilter;
-    const reply = await this.#call('join', { ...joinArguments(node, options), partition, follows });
+    const reply = await this.#call('join', joinArguments(node, options));
     const notices = this.#connection.isPasswordNeedless ? [needlessPasswordNotice] : [];
-    const { joined, crawl } = readJoined(json(reply), incarnation, options, notices, partition);
+    const { joined, crawl } = readJoined(json(reply), incarnation, options, notices);
     if (joined.justClosed !== null) {
       this.#calls.become(null);
       return joined;
@@ -76,17 +60,16 @@ export class RedisNode {
     return joined;
   }
 
-  /** @param how of a partition: whether it must not be cleared, and whether to ask only. */
-  async leave(reason: string, heardWithinMs?: number, { persist, asks }: LeaveHow = {}): Promise<Left> {
+  async leave(reason: string, heardWithinMs?: number): Promise<Left> {
     this.joined();
     const left = json<Left>(
       await this.#call('leave', {
-        ...{ reason, asks, persist: persist ?? this.#options?.shape.persist !== false },
+        ...{ reason, persist: this.#options?.shape.persist !== false },
         heardWithinMs: heardWithinMs === undefined ? undefined : Math.round(heardWithinMs),
         pipelines: pipelinesAmong(this.#options?.feeds ?? []),
       }),
     );
-    if (left.awaits !== undefined || asks === true) return left;
+    if (left.awaits !== undefined) return left;
     this.#incarnation = null;
     this.#calls.crawl = '';
     // The store also keeps the answer of this call, which is no longer needed.

@@ -4,20 +4,11 @@ import { badSeedEntry } from '../bad-seed-entry.js';
 import type { ConvertedSeed, Dupefilter, Frontier, IntakeAnswer, RawSeed } from '../frontier.js';
 import { inChunks, type Weight } from '../in-chunks.js';
 import type { Arguments } from './connection/lua-message.js';
+import { refuseForeignKeys } from './connection/preflight.js';
 import { json } from './connection/reply.js';
 import type { CrawlAccess } from './crawl-access.js';
-import { refuseForeignKeys } from './connection/preflight.js';
 import { badSeedsKey } from './keys.js';
 import { columnsOf } from './request-columns.js';
-
-/** Requests of a seed for another partition: JSON of a list (`lua/partitions/transfers.lua`). */
-export interface SeedTransfer {
-  readonly to: number;
-  readonly count: number;
-  readonly payload: string;
-}
-
-type SentSeed = ConvertedSeed & { readonly transfers?: readonly SeedTransfer[] };
 
 export function seedVerbs(
   crawl: CrawlAccess,
@@ -58,7 +49,7 @@ export function seedVerbs(
     async intake(batch) {
       const total = { accepted: 0, duplicates: 0, bad: 0 };
       for (const [index, key] of keys.startUrls.entries()) {
-        const ofKey: readonly SentSeed[] = batch.filter(({ seed }) => seed.key === key);
+        const ofKey = batch.filter(({ seed }) => seed.key === key);
         for (const seeds of inChunks(ofKey, weigh)) {
           const args = {
             ...{ kind: seedsFiltered ? 'seeds-filtered' : 'seeds', type: startUrlsType, key: index + 1 },
@@ -104,19 +95,16 @@ export function seedVerbs(
   };
 }
 
-function weigh(converted: SentSeed): Weight {
+function weigh(converted: ConvertedSeed): Weight {
   const { value } = converted.seed;
   if ('bad' in converted) return { count: 1, bytes: 2 * value.length };
-  const { transfers = [] } = converted;
   const records = converted.requests.reduce((sum, { record }) => sum + record.length, 0);
-  const sent = transfers.reduce((sum, { payload }) => sum + payload.length, 0);
-  return { count: Math.max(1, converted.requests.length), bytes: value.length + records + sent };
+  return { count: Math.max(1, converted.requests.length), bytes: value.length + records };
 }
 
-function seedArgument(converted: SentSeed, dupefilter: Dupefilter): Arguments {
+function seedArgument(converted: ConvertedSeed, dupefilter: Dupefilter): Arguments {
   const { value } = converted.seed;
   if ('bad' in converted) return { value, bad: badSeedEntry(value, converted.bad, Date.now()) };
-  const transfers = converted.transfers?.map((transfer) => ({ ...transfer }));
-  if (converted.requests.length === 0) return { value, transfers };
-  return { value, transfers, requests: columnsOf(converted.requests, dupefilter) };
+  if (converted.requests.length === 0) return { value };
+  return { value, requests: columnsOf(converted.requests, dupefilter) };
 }

@@ -23,6 +23,14 @@ export interface RefusedCookie {
   readonly why: string;
 }
 
+/** The Cookie header of a request, and how many cookies it has no room for. */
+export interface CookieHeader {
+  readonly text: string;
+  readonly leftOut: number;
+}
+
+const SEPARATOR = '; ';
+
 export class PageCookies {
   readonly #name: string;
   readonly #known: KnownJar;
@@ -53,9 +61,23 @@ export class PageCookies {
     return refused;
   }
 
-  /** The Cookie header of the request; '' for none. */
-  header(): string {
-    return this.#jar.getCookieStringSync(this.#url, { expire: false, sort: true });
+  /**
+   * The Cookie header of the request; '' for none. Where the cookies are more than `maxBytes` together, the largest are left
+   * out first; 0 is no limit.
+   */
+  header(maxBytes: number): CookieHeader {
+    const cookies = this.#jar.getCookiesSync(this.#url, { expire: false, sort: true });
+    const texts = cookies.map((cookie) => cookie.cookieString());
+    const header = texts.join(SEPARATOR);
+    if (maxBytes === 0 || header.length <= maxBytes) return { text: header, leftOut: 0 };
+    let bytes = header.length;
+    const leftOut = new Set<string>();
+    for (const text of texts.toSorted((a, b) => b.length - a.length)) {
+      if (bytes <= maxBytes) break;
+      leftOut.add(text);
+      bytes -= text.length + SEPARATOR.length;
+    }
+    return { text: texts.filter((text) => !leftOut.has(text)).join(SEPARATOR), leftOut: leftOut.size };
   }
 
   /** Take the Set-Cookie headers of the response. @returns those that were refused. */
@@ -72,11 +94,17 @@ export class PageCookies {
   changes(): CookieChange[] {
     const nowMs = this.#known.nowMs();
     return this.#changed.all().flatMap((cookie) => {
-      const change = changeOf(this.#name, cookie, nowMs);
+      const change = { ...changeOf(this.#name, cookie, nowMs), ...this.#setBy(cookie) };
       if (change.text !== null && !isSendable({ ...change, text: change.text })) return [];
       const before = this.#known.of(change.domain).find((stored) => isSame(stored, change));
       return isNews(before, change, nowMs) ? [change] : [];
     });
+  }
+
+  /** Empty where the host of the page is the domain of the cookie. */
+  #setBy({ domain, hostOnly }: Cookie): Pick<CookieChange, 'setBy'> {
+    const host = new URL(this.#url).hostname;
+    return hostOnly === true || host === domain ? {} : { setBy: host };
   }
 
   /** @returns why it was refused; null when it was taken. */

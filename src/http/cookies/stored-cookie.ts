@@ -11,6 +11,8 @@ export interface StoredCookie {
   readonly text: string;
   /** On the store's clock. Null for a cookie without an expiry, which lasts as long as the crawl. */
   readonly expiresAtMs: number | null;
+  /** The host that set it, where that is a subdomain of its domain. */
+  readonly setBy?: string;
 }
 
 /** The cookies of one jar and domain, in the order of their creation; none when they were removed. */
@@ -32,6 +34,8 @@ export interface CookieChange {
   readonly expiresInMs?: number;
   /** The instant by Expires. */
   readonly expiresAtMs?: number;
+  /** As `StoredCookie.setBy`. */
+  readonly setBy?: string;
 }
 
 /** The sets that have changed since a version. */
@@ -47,7 +51,10 @@ export interface CookieNews {
   readonly sets: readonly CookieSet[];
 }
 
-/** Limits of the store. Beyond them the cookies changed least recently are dropped. RFC 6265 §6.1 asks for 50 and 3,000. */
+/**
+ * Limits of the store. Beyond them the cookies changed least recently are dropped, of a domain those of the host that has set
+ * the most. RFC 6265 §6.1 asks for 50 and 3,000.
+ */
 export const MAX_COOKIES_PER_DOMAIN = 50;
 export const MAX_COOKIES_PER_JAR = 3_000;
 /** Bytes of name and value. */
@@ -65,10 +72,13 @@ export function isSendable({ path, name, text }: Pick<StoredCookie, 'path' | 'na
   return SOUND_PATH.test(path) && SOUND_NAME.test(name) && SOUND_TEXT.test(text);
 }
 
-/** The stored form of a set: JSON of `[path, name, text, expiry or 0]` for each cookie. */
+/** The stored form of a set: JSON of `[path, name, text, expiry or 0]` for each cookie, and `setBy` where it has one. */
 export function encodeCookies(cookies: readonly StoredCookie[]): string {
   return JSON.stringify(
-    cookies.map(({ path, name, text, expiresAtMs }) => [path, name, text, expiresAtMs ?? 0]),
+    cookies.map(({ path, name, text, expiresAtMs, setBy }) => {
+      const values = [path, name, text, expiresAtMs ?? 0];
+      return setBy === undefined ? values : [...values, setBy];
+    }),
   );
 }
 
@@ -78,10 +88,11 @@ export function decodeCookies(text: string): StoredCookie[] {
   if (!Array.isArray(values)) return [];
   return values.flatMap((value) => {
     if (!Array.isArray(value)) return [];
-    const [path, name, text, expiry] = value as unknown[];
+    const [path, name, text, expiry, setBy] = value as unknown[];
     if (typeof path !== 'string' || typeof name !== 'string' || typeof text !== 'string') return [];
     if (typeof expiry !== 'number' || !isSendable({ path, name, text })) return [];
-    return [{ path, name, text, expiresAtMs: expiry === 0 ? null : expiry }];
+    const cookie = { path, name, text, expiresAtMs: expiry === 0 ? null : expiry };
+    return [typeof setBy === 'string' ? { ...cookie, setBy } : cookie];
   });
 }
 

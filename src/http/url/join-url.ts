@@ -16,8 +16,11 @@ const PLAIN_ORIGIN = new RegExp(`^https?://${PLAIN_HOST}(?:${OTHER_PORT})?(?=/)`
 const DOT_SEGMENT = /(?:^|\/)\.\.?(?:\/|$)/;
 const OTHER_SCHEME = /^(?!https?:)[a-z][a-z0-9+.-]*:/i;
 
+/** A longer href is not joined: the expressions of this file would need more stack than there is. No server takes such a URL. */
+const MAX_HREF_CHARS = 64 * 1024;
+
 export interface UrlJoiner {
-  /** The absolute http(s) URL of an href; null when it has none: another scheme, or no valid URL. */
+  /** The absolute http(s) URL of an href; null when it has none: another scheme, no valid URL, or longer than 64 KiB. */
   join(href: string): string | null;
   /** As `join`, without the fragment. */
   joinWithoutFragment(href: string): string | null;
@@ -27,11 +30,13 @@ export interface UrlJoiner {
 export function urlJoiner(base: string): UrlJoiner {
   const baseParts = basePartsOf(base);
   const joinWithoutFragment = (href: string): string | null => {
+    if (href.length > MAX_HREF_CHARS) return null;
     const hash = href.indexOf('#');
     const reference = hash === -1 ? href : href.slice(0, hash);
     return (baseParts && joinPlain(reference, baseParts)) ?? withoutFragment(joinSlowly(href, base));
   };
   const join = (href: string): string | null => {
+    if (href.length > MAX_HREF_CHARS) return null;
     const hash = href.indexOf('#');
     if (hash === -1) return (baseParts && joinPlain(href, baseParts)) ?? joinSlowly(href, base);
     const fragment = href.slice(hash);

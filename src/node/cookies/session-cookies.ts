@@ -12,6 +12,9 @@ import { cookieJarOf } from '../../http/message/request-meta.js';
 import type { Logger } from '../../log.js';
 import type { CookieOptions } from '../node-options.js';
 
+/** Domains that are reported at most, in case that each subdomain of a site sets too many cookies. */
+const MAX_WARNINGS = 1_000;
+
 /** `Frontier.cookies`. */
 export type ReadCookies = (since: number, readAnewAt?: number) => Promise<CookieNews | null>;
 
@@ -26,6 +29,8 @@ export class SessionCookies {
   readonly #options: CookieOptions;
   readonly #log: Logger;
   readonly #jars = new CookieJars();
+  /** Domains that were reported for COOKIES_MAX_HEADER. */
+  readonly #tooLong = new Set<string>();
 
   constructor(options: CookieOptions, log: Logger) {
     this.#options = options;
@@ -75,7 +80,8 @@ export class SessionCookies {
     const refused = request.cookies === null ? [] : cookies.give(request.cookies);
     if (this.#options.debug) this.#logRefused(request, refused);
     if (hasCookieHeader(request)) return request;
-    const header = cookies.header();
+    const { text: header, leftOut } = cookies.header(this.#options.maxHeaderBytes);
+    if (leftOut > 0) this.#warnOfLength(request, leftOut);
     if (header === '') return { ...request, cookies: null };
     if (this.#options.debug) {
       const fields = { url: request.url, jar: request.meta.cookiejar, cookie: header };
@@ -117,6 +123,17 @@ export class SessionCookies {
     const fields = { url, jar: meta.cookiejar };
     for (const cookie of all) this.#log.debug({ ...fields, cookie }, `received a cookie: ${cookie}`);
     this.#logRefused(page.request, refused);
+  }
+
+  #warnOfLength({ url }: Request, leftOut: number): void {
+    const domain = new URL(url).host;
+    if (this.#tooLong.has(domain) || this.#tooLong.size >= MAX_WARNINGS) return;
+    this.#tooLong.add(domain);
+    const { maxHeaderBytes } = this.#options;
+    this.#log.warn(
+      { domain, leftOut, maxHeaderBytes },
+      `the cookies of ${domain} are more than ${maxHeaderBytes} bytes (COOKIES_MAX_HEADER): the largest are not sent; further requests to it are not reported`,
+    );
   }
 
   #logRefused({ url, meta }: Request, refused: readonly RefusedCookie[]): void {

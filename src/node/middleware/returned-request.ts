@@ -64,7 +64,7 @@ async function hop(work: Work, returned: Request, by: string, status: number | n
     return failed(work, { reason: 'max_redirects', status, response: null, message });
   }
   const attempts = record.attempts + 1;
-  const outcome = { kind: 'done', reason: 'middleware', attempts } as const;
+  const outcome = { kind: 'done', reason: 'middleware', attempts, noPage: 'other' } as const;
   const done = {
     outcome: status === null ? outcome : { ...outcome, status },
     effects: { ...noEffects, stats: counters },

@@ -210,7 +210,8 @@ async function refuse(
   add(counters, 'downloader/exception_type_count/IgnoreRequest');
   deps.deadEnds.note(`dropped by ${by}`, record.url);
   await tellDropped(work, record.url, `dropped by ${by}`);
-  const outcome = { kind: 'done', reason: 'ignored', attempts: record.attempts + 1 } as const;
+  const attempts = record.attempts + 1;
+  const outcome = { kind: 'done', reason: 'ignored', attempts, noPage: 'other' } as const;
   return errback(
     work,
     {

@@ -37,7 +37,7 @@ export async function throughSpiderMiddleware(
   return errback(
     work,
     { reason: 'ignored', status, response, message },
-    { kind: 'done', reason: 'ignored', status, attempts },
+    { kind: 'done', reason: 'ignored', status, attempts, noPage: 'other' },
   );
 }
 

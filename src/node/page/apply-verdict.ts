@@ -114,7 +114,8 @@ export async function redirect(
   reason: 'redirect' | 'meta_refresh',
 ): Promise<Ending> {
   const { counters, record, flight, deps } = work;
-  const outcome: Outcome = { kind: 'done', reason, status, attempts: record.attempts + 1 };
+  const attempts = record.attempts + 1;
+  const outcome: Outcome = { kind: 'done', reason, status, attempts, noPage: 'other' };
   const done = (...requests: Effects['requests']): Ending => ({
     outcome,
     effects: { ...noEffects, requests, stats: counters },
@@ -212,6 +213,7 @@ export async function endOfFile(work: Work, end: FileEnd, outcome: Outcome): Pro
     return {
       outcome: {
         ...{ kind: 'done', reason, attempts },
+        ...('failed' in end && { noPage: 'other' }),
         ...(status !== undefined && { status }),
         ...(unstarted !== undefined && { unstarted }),
       },

@@ -297,7 +297,7 @@ function passOn(work: Work, verdict: Verdict, response: Response): Promise<Endin
   if (!isFile) deps.deadEnds.note(`status ${status}`, record.url);
   add(counters, 'httperror/response_ignored_count');
   add(counters, `httperror/response_ignored_status_count/${status}`);
-  return errback(work, failure, { kind: 'done', reason: 'httperror', status, attempts });
+  return errback(work, failure, { kind: 'done', reason: 'httperror', status, attempts, noPage: 'error' });
 }
 
 /** The page with the origin that its links and redirects inherit. */

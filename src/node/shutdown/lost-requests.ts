@@ -5,8 +5,8 @@ import type { Logger } from '../../log.js';
 /** Such as `2 requests are lost: …`, with what to do. @param crawl its arguments in a command */
 export function lossMessage(lost: number, crawl: string): string {
   return (
-    `${requestsAre(lost)} lost: their records vanished from the store, because somebody deleted keys or rows, Redis evicted ` +
-    `them, or one of several servers came back from an older copy. Restore a backup, or begin anew with "crawlnode reset ${crawl}"; or have all pages fetched again: ` +
+    `${requestsAre(lost)} lost: their records vanished from the store, because somebody deleted keys or rows, or Redis ` +
+    `evicted them. Restore a backup, or begin anew with "crawlnode reset ${crawl}"; or have all pages fetched again: ` +
     `"crawlnode reset ${crawl} --only dupefilter", then seed the first ones`
   );
 }

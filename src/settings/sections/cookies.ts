@@ -10,6 +10,11 @@ export const cookieSettings = {
     default: false,
     text: 'Log the cookies of each request and response, with their values, at level DEBUG.',
   }),
+  COOKIES_MAX_HEADER: integer({
+    default: 8_192,
+    unit: 'bytes',
+    text: 'Longest Cookie header that is made of the cookies of a jar. Beyond it, the largest cookies are left out first, with a warning for each domain. 0 is no limit.',
+  }),
   COOKIES_MAX_JARS: integer({
     default: 10_000,
     min: 1,

@@ -41,13 +41,6 @@ export const frontierSettings = {
     ignored: 'no call to the store blocks',
     text: 'A setting of Scrapy-Redis. It has no effect.',
   }),
-  SCHEDULER_PARTITIONS: integer({
-    default: 1,
-    min: 1,
-    max: 1024,
-    unit: 'partitions',
-    text: 'Number of partitions that one crawl is spread over: hash slots of a Redis Cluster, or the servers of REDIS_PARTITION_URLS. A domain is in one partition. All nodes and commands of a crawl use the same number; another one is refused. SCHEDULER_QUEUE_LIMIT and FAILED_LIMIT hold for each partition.',
-  }),
   SCHEDULER_QUEUE_CLASS: choice({
     of: ['PriorityQueue', 'FifoQueue', 'LifoQueue'],
     default: 'PriorityQueue',

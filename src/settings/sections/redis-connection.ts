@@ -8,11 +8,9 @@ const address = z.union([
   z.strictObject({ host: z.string().min(1), port: z.int().min(1).max(65535) }),
 ]);
 
-const redisUrl = /^(rediss?|unix):\/\//;
-
 export const redisSettings = {
   REDIS_URL: optionalText({
-    pattern: redisUrl,
+    pattern: /^(rediss?|unix):\/\//,
     expects: 'redis://…, rediss://… or unix://…',
     text: 'Address of Redis: redis://user:password@host:6379/0, or rediss:// for TLS. It takes precedence over REDIS_HOST.',
   }),
@@ -40,11 +38,6 @@ export const redisSettings = {
     default: [],
     expects: 'a list of host:port',
     text: 'Some nodes of a Redis Cluster as host:port; the others are discovered.',
-  }),
-  REDIS_PARTITION_URLS: list(z.string().regex(redisUrl), {
-    default: [],
-    expects: 'a list of redis://…, rediss://… or unix://…',
-    text: 'Redis servers that share one crawl, in place of REDIS_URL: partition n is on server n modulo their number. SCHEDULER_PARTITIONS must be at least their number. Another order is refused.',
   }),
   REDIS_TLS: flag({
     default: false,

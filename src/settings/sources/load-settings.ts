@@ -10,7 +10,7 @@ import { middlewareProblems, switchedOff } from '../middleware-settings.js';
 import { checkOwn, missingOf, ownContradictions } from '../own/own-checks.js';
 import { type OwnSettings, settingDefinition } from '../own/own-settings.js';
 import { definitionOf, definitions, type SettingName, type Settings, settingNames } from '../schema.js';
-import { isOfScrapy, unknownSettingAdvice } from '../scrapy-names.js';
+import { hasReplacement, unknownSettingAdvice } from '../unknown-settings.js';
 import { environmentTypos } from './environment-typos.js';
 import {
   type CodeLayer,
@@ -102,7 +102,7 @@ export function loadSettings(options: LoadOptions, before: KnownBefore = {}): Lo
       if (definition === null) {
         const names = [...settingNames, ...(own?.definitions.keys() ?? [])];
         problems.push(`${where}: unknown setting ${name}${unknownSettingAdvice(name, names)}`);
-        isAnyUnknown ||= !isOfScrapy(name);
+        isAnyUnknown ||= !hasReplacement(name);
         continue;
       }
       const ownDefinition = own?.definitions.get(name);

@@ -2,6 +2,7 @@
 import { displayValue } from '../mask-secrets.js';
 import { type OwnSettings, settingDefinition } from '../own/own-settings.js';
 import { definitions, settingNames } from '../schema.js';
+import { removedSettings } from '../unknown-settings.js';
 import type { LayerEntry } from './yaml-file.js';
 
 /** Settings written in code, and the name of their layer in error messages. */
@@ -37,7 +38,7 @@ export function fromSpider(spider: SpiderLayer | undefined): Entries {
 
 /** Only names of settings are read. An empty variable counts as unset. */
 export function fromEnvironment(env: Texts, own: OwnSettings | null, problems: string[]): Entries {
-  const texts = [...settingNames, ...(own?.definitions.keys() ?? [])].flatMap((name) => {
+  const texts = [...settingNames, ...removedSettings, ...(own?.definitions.keys() ?? [])].flatMap((name) => {
     const text = environmentText(env, name);
     return text === undefined ? [] : [[name, text] as const];
   });

@@ -91,11 +91,21 @@ function parse(text: string, displayPath: string): Map<string, LayerEntry> {
 
 function toPlain(document: Document.Parsed, node: unknown, where: string, key: string): unknown {
   if (node === null || node === undefined) return null;
+  let value: unknown;
   try {
-    return (node as { toJS(doc: unknown, options: object): unknown }).toJS(document, {
+    value = (node as { toJS(doc: unknown, options: object): unknown }).toJS(document, {
       maxAliasCount: MAX_ALIASES,
     });
   } catch (error) {
     throw new SettingsError(`${where}: ${key}: ${(error as Error).message}`, { cause: error });
   }
+  if (containsItself(value)) throw new SettingsError(`${where}: ${key}: an alias refers to what contains it`);
+  return value;
+}
+
+/** @param around the lists and maps that hold the value */
+function containsItself(value: unknown, around: readonly unknown[] = []): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (around.includes(value)) return true;
+  return Object.values(value).some((inner) => containsItself(inner, [...around, value]));
 }

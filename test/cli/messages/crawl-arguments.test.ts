@@ -66,7 +66,7 @@ it('only what finds the crawl is repeated, and no secret', () => {
   expect(
     named(['LOG_LEVEL=ERROR', 'DOWNLOAD_DELAY=1', 'JOB=may', 'STATS_KEY=a:%(spider)s'], 'a b.yaml'),
   ).toBe("news -c 'a b.yaml' -s 'STATS_KEY=a:%(spider)s'");
-  expect(named(['SCHEDULER_PARTITIONS=2'])).toBe('news -s SCHEDULER_PARTITIONS=2');
+  expect(named(['SCHEDULER_PERSIST=false'])).toBe('news -s SCHEDULER_PERSIST=false');
   expect(
     named(['REDIS_PASSWORD=sesame', 'REDIS_URL=redis://:open@host/2', 'REDIS_PARAMS={"password":"sesame"}']),
   ).toBe(

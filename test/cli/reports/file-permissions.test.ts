@@ -103,6 +103,15 @@ describe('doctor', () => {
     await project.remove();
   });
 
+  it('names a store that cannot be read, and its owner', async () => {
+    const project = await createProject({ files });
+    await project.write('.crawlnode', 'no folder');
+    expect(await doctor(project)).toMatch(
+      /problem +the store .*\.crawlnode, of the user with id \d+, cannot be read: .* → run crawlnode as that user/,
+    );
+    await project.remove();
+  });
+
   it.runIf(process.getuid?.() === 0)('says which files are of another user', async () => {
     const project = await createProject({ files });
     chownSync(project.path('spiders/news.ts'), 1, 1);

@@ -35,16 +35,6 @@ describe('where the frontier is', () => {
     });
   });
 
-  it('servers of partitions are checked as REDIS_URL is, under their own name', () => {
-    const servers = (urls: string) => () =>
-      address({ REDIS_PARTITION_URLS: urls, SCHEDULER_PARTITIONS: '2' });
-    expect(servers('redis://a:1,http://b:2')).toThrow('REDIS_PARTITION_URLS');
-    expect(servers('a:1,redis://b:2')).toThrow('REDIS_PARTITION_URLS');
-    expect(servers('redis://a:1/staging,redis://b:2')).toThrow(
-      'REDIS_PARTITION_URLS: /staging is not the number',
-    );
-  });
-
   it('sentinels and cluster nodes are host:port, IPv6 in brackets', () => {
     expect(
       address({ REDIS_SENTINELS: 'a:1, [::1]:2', REDIS_SENTINEL_NAME: 'm', REDIS_SENTINEL_PASSWORD: 's' }),

@@ -9,6 +9,7 @@ const harness = fileURLToPath(new URL('../../../scripts/chaos/chaos.mjs', import
 it.each([
   ['nodes that are killed', 'R1', 'embedded'],
   ['a redis-server that is killed', 'R7', 'redis'],
+  ['items that wait for files, whose node is killed', 'R34', 'embedded'],
 ])(
   '%s: nothing is lost, nothing comes twice (npm run chaos -- --only %s)',
   { timeout: 180_000 },

@@ -1,7 +1,7 @@
 /** Fresh crawls in a Redis, each under a spider's name of its own, with any number of clients. */
-import type { Shape } from '../../../src/frontier/frontier.js';
+import type { Frontier, Shape } from '../../../src/frontier/frontier.js';
 import type { OpenOptions } from '../../../src/frontier/open-options.js';
-import { openRedisFrontier, type RedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
+import { openRedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
 import { type World, worldOf } from '../../frontier-contract/world.js';
 import { defaultShape, openOptions } from '../open-options.js';
 
@@ -10,7 +10,7 @@ export async function openRedis(
   url: string,
   spider: string,
   more: Partial<OpenOptions> = {},
-): Promise<RedisFrontier> {
+): Promise<Frontier> {
   const options = openOptions(url, spider, more);
   if (options.store.engine !== 'redis') throw new Error(`${url} is not a Redis`);
   return openRedisFrontier(options, options.store.address);

@@ -12,10 +12,10 @@ class Browser {
   readonly nowMs = Date.now();
 
   /** Visit a URL whose answer sets these cookies. @returns the Cookie header, and what is committed. */
-  visit(url: string, setCookie: readonly string[] = [], given?: RequestCookies, jar = '') {
+  visit(url: string, setCookie: readonly string[] = [], given?: RequestCookies, jar = '', maxBytes = 0) {
     const page = new PageCookies(jar, this.jars.jar(jar), url);
     if (given !== undefined) page.give(given);
-    const sent = page.header();
+    const sent = page.header(maxBytes).text;
     const refused = page.receive(setCookie).map(({ why }) => why);
     const changes = page.changes();
     for (const change of changes) this.#commit(change);
@@ -67,7 +67,7 @@ describe('a cookie of a request', () => {
       { name: 'c', value: '3', domain: 'shop.com' },
     ]);
     expect(refused.map(({ header }) => header)).toEqual(['a=1', 'b=2']);
-    expect(page.header()).toBe('c=3');
+    expect(page.header(100).text).toBe('c=3');
   });
 });
 
@@ -173,7 +173,7 @@ describe('a cookie', () => {
       nowMs: storeNowMs,
       sets: [{ jar: '', domain: 'a.example', cookies }],
     });
-    expect(new PageCookies('', jars.jar(''), 'http://a.example/').header()).toBe('valid=1');
+    expect(new PageCookies('', jars.jar(''), 'http://a.example/').header(100).text).toBe('valid=1');
   });
 
   it('that is unchanged is not written again, but one that is renewed late is', () => {
@@ -234,6 +234,28 @@ describe('the cookies of a request', () => {
     const url = 'https://www.shop.com/';
     const { changes } = browser.visit(url, ['lang=fr; Path=/; Secure'], { lang: 'en' });
     expect(changes.map(({ name, text }) => [name, text])).toEqual([['lang', 'hs=fr']]);
+  });
+});
+
+describe('many cookies', () => {
+  it('are sent up to a length, and the largest are left out first', () => {
+    const browser = new Browser();
+    const url = 'https://www.shop.com/';
+    browser.visit(url, ['a=1', `b=${'x'.repeat(30)}`, `c=${'x'.repeat(50)}`, 'd=2']);
+    const sent = (maxBytes: number) => browser.visit(url, [], undefined, '', maxBytes).sent;
+    expect(sent(96)).toBe(`a=1; b=${'x'.repeat(30)}; c=${'x'.repeat(50)}; d=2`);
+    expect(sent(95)).toBe(`a=1; b=${'x'.repeat(30)}; d=2`);
+    expect(sent(41)).toBe('a=1; d=2');
+    expect(sent(2)).toBe('');
+  });
+
+  it('name the host that set them, where it is a subdomain of theirs', () => {
+    const setBy = (url: string, cookie: string) =>
+      new Browser().visit(url, [cookie]).changes.map((change) => change.setBy);
+    expect(setBy('https://a.shop.com/', 'x=1; Domain=shop.com')).toEqual(['a.shop.com']);
+    expect(setBy('https://shop.com/', 'x=1; Domain=shop.com')).toEqual([undefined]);
+    expect(setBy('https://a.shop.com/', 'x=1')).toEqual([undefined]);
+    expect(setBy('http://[::1]/', 'x=1')).toEqual([undefined]);
   });
 });
 

@@ -104,6 +104,14 @@ describe('joining', () => {
     return url.protocol === 'http:' || url.protocol === 'https:' ? url.href : null;
   }
 
+  test('leaves out an href of 10 MB, with or without a scheme', () => {
+    const long = 'a'.repeat(10_000_000);
+    const { join, joinWithoutFragment } = urlJoiner('http://a.example/');
+    for (const link of [long, `/${long}`, `http://a.example/${long}`, `${long}:`, '/'.repeat(10_000_000)]) {
+      expect([join(link), joinWithoutFragment(link)]).toEqual([null, null]);
+    }
+  });
+
   test('gives what the URL parser gives', () => {
     fc.assert(
       fc.property(href, base, (link, from) => {

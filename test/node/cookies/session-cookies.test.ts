@@ -113,7 +113,9 @@ describe('a cookie that a page sets', () => {
 
   it('is neither kept nor sent where cookies are off', async () => {
     pages = { '/login': [[200, ['sid=1']]] };
-    const choice = { options: { cookies: { enabled: false, debug: false, maxJars: 1 } } };
+    const choice = {
+      options: { cookies: { enabled: false, debug: false, maxHeaderBytes: 8_192, maxJars: 1 } },
+    };
     const { seen, cookies } = await visit([['/login', { cookies: { own: '1' } }], ['/last']], choice);
     expect(seen).toEqual(['/login own=1', '/last -']);
     expect(cookies).toBeNull();
@@ -165,6 +167,13 @@ describe('a request', () => {
     pages = { '/login': [[200, ['sid=1']]], '/byhand': [[200, ['more=1']]] };
     const { seen } = await visit([['/login'], ['/byhand', { headers: { cookie: 'mine=1' } }], ['/last']]);
     expect(seen).toEqual(['/login -', '/byhand mine=1', '/last sid=1; more=1']);
+  });
+
+  it('is left out where the header would be longer than COOKIES_MAX_HEADER', async () => {
+    pages = { '/login': [[200, ['sid=1', `big=${'x'.repeat(4_000)}`, 'lang=en']]] };
+    const choice = { options: { cookies: { enabled: true, debug: false, maxHeaderBytes: 100, maxJars: 1 } } };
+    const { seen } = await visit([['/login'], ['/last']], choice);
+    expect(seen).toEqual(['/login -', '/last sid=1; lang=en']);
   });
 
   it('goes before a Cookie header of the settings', async () => {

@@ -10,8 +10,8 @@ import { documentSettings } from '../../../src/settings/document.js';
 import { maskSetting, secretFilter } from '../../../src/settings/mask-secrets.js';
 import { maskUrls } from '../../../src/settings/mask-urls.js';
 import { definitionOf, settingNames } from '../../../src/settings/schema.js';
-import { unknownSettingAdvice } from '../../../src/settings/scrapy-names.js';
 import { type LoadOptions, loadSettings } from '../../../src/settings/sources/load-settings.js';
+import { unknownSettingAdvice } from '../../../src/settings/unknown-settings.js';
 
 let dir: string;
 beforeEach(() => {
@@ -192,6 +192,16 @@ describe('refusals', () => {
     expect(settingNames.filter((name) => unknownSettingAdvice(name, []) !== '')).toEqual([]);
   });
 
+  it('a setting of an earlier version is refused with what serves instead, in the environment too', () => {
+    write('SCHEDULER_PARTITIONS: 4\n');
+    const lines = refusal({ env: { REDIS_PARTITION_URLS: 'redis://a,redis://b' } }).split('\n');
+    expect(lines).toHaveLength(2);
+    for (const line of lines)
+      expect(line).toMatch(/which is gone: a crawl is in one store\. .*several crawls/);
+    expect(lines[0]).toMatch(/^crawlnode\.yaml:1:1: unknown setting SCHEDULER_PARTITIONS,/);
+    expect(lines[1]).toMatch(/^the environment: unknown setting REDIS_PARTITION_URLS,/);
+  });
+
   it('a wrong type names layer, key, value and reason', () => {
     write('CONCURRENT_REQUESTS: many\n');
     expect(refusal()).toBe(
@@ -247,6 +257,13 @@ describe('refusals', () => {
     expect({}).not.toHaveProperty('polluted');
     write('__proto__: { polluted: true }\n');
     expect(refusal()).toContain('unknown setting __proto__');
+  });
+
+  it('an alias within what it stands for is refused with its place', () => {
+    write('RETRY_TIMES: 2\nDOWNLOAD_SLOTS: &slots\n  a.example: *slots\n');
+    expect(refusal()).toBe('crawlnode.yaml:2:1: DOWNLOAD_SLOTS: an alias refers to what contains it');
+    write('FEEDS: &feeds [1, [*feeds]]\n');
+    expect(refusal()).toContain('crawlnode.yaml:1:1: FEEDS: an alias refers to what contains it');
   });
 
   it('settings that contradict each other are refused', () => {
@@ -307,7 +324,7 @@ describe('notices', () => {
   });
 
   it('a setting whose feature comes later says so when it is set to more than its default', () => {
-    const { notices } = load({ cli: { SCHEDULER_PARTITIONS: '4', METRICS_PORT: '9090' } });
+    const { notices } = load({ cli: { METRICS_PORT: '9090' } });
     expect(notices).toEqual([expect.stringContaining('METRICS_PORT has no effect yet')]);
   });
 });

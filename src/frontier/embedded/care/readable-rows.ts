@@ -104,7 +104,8 @@ function copyByKey(copy: Copy, keys: readonly Column[]): boolean {
   const spaces = sql.column<number>('SELECT id FROM main.space');
   for (const space of spaces.length > 0 ? spaces : []) {
     for (const [from, to] of partsOf(key)) {
-      const range = key === undefined ? '' : ` AND ${key.name} >= ?2${to === null ? '' : ` AND ${key.name} < ?3`}`;
+      const range =
+        key === undefined ? '' : ` AND ${key.name} >= ?2${to === null ? '' : ` AND ${key.name} < ?3`}`;
       const values = [space, ...(key === undefined ? [] : [from, ...(to === null ? [] : [to])])];
       const rows = (order: string, most: number, offset: number) =>
         `INSERT OR IGNORE INTO main.${table} (${columns}) SELECT ${columns} FROM damaged.${table} NOT INDEXED

@@ -93,7 +93,14 @@ export async function endRepair(batch: CommitBatch): Promise<Repaired> {
  */
 function dropWithoutRecord(tx: Transaction, after: Uint8Array): Uint8Array | undefined {
   const { sql, space } = tx;
-  const rows = sql.all<{ n: number; id: Uint8Array; unfiltered: 0 | 1; state: string; isWhole: 0 | 1; isListed: 0 | 1 }>`
+  const rows = sql.all<{
+    n: number;
+    id: Uint8Array;
+    unfiltered: 0 | 1;
+    state: string;
+    isWhole: 0 | 1;
+    isListed: 0 | 1;
+  }>`
     SELECT n, id, unfiltered, state, EXISTS (SELECT 1 FROM record WHERE record.n = request.n) AS isWhole,
       EXISTS (SELECT 1 FROM failure WHERE failure.n = request.n) AS isListed
     FROM request WHERE space = ${space} AND id > ${after} ORDER BY id LIMIT ${STEP}`;

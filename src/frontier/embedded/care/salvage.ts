@@ -152,9 +152,14 @@ function copyRows(sql: Statements): Pick<Salvaged, 'saved' | 'unreadable'> {
 /** Rows that SQLite reads, and that hold what no verb has written. */
 const unusable: readonly string[] = [
   `DELETE FROM main.request WHERE length(id) <> 20 OR state NOT IN ('pending', 'suspect', 'delayed', 'leased', 'failed')`,
-  ...['record.text', 'crawl.tunables', 'crawl.starts', 'dupefilter.choice', 'bad_seed.entry', 'cookie_set.cookies'].map(
-    notJson,
-  ),
+  ...[
+    'record.text',
+    'crawl.tunables',
+    'crawl.starts',
+    'dupefilter.choice',
+    'bad_seed.entry',
+    'cookie_set.cookies',
+  ].map(notJson),
   `DELETE FROM main.record WHERE length(id) <> 20 OR arrived < 0`,
   `DELETE FROM main.crawl WHERE NOT json_valid(coalesce(shape, '{}')) OR NOT json_valid(coalesce(dupefilter, '{}'))
      OR NOT json_valid(coalesce(run, '{}'))`,

@@ -10,17 +10,34 @@ export function mergeCookie(
   change: CookieChange,
   nowMs: number,
 ): readonly StoredCookie[] {
-  const { path, name, text } = change;
+  const { path, name, text, setBy } = change;
   const at = cookies.findIndex((cookie) => cookie.path === path && cookie.name === name);
   const expiresAtMs = expiryOf(change, nowMs);
   if (text === null || (expiresAtMs !== null && expiresAtMs <= nowMs)) {
     return at < 0 ? cookies : cookies.toSpliced(at, 1);
   }
-  const cookie = { path, name, text, expiresAtMs };
+  const cookie = { path, name, text, expiresAtMs, ...(setBy !== undefined && { setBy }) };
   const before = cookies[at];
   if (before === undefined) return [...cookies, cookie];
   const isSame = before.text === text && before.expiresAtMs === expiresAtMs;
   return isSame ? cookies : cookies.with(at, cookie);
+}
+
+/**
+ * At most `most` cookies. The oldest one of the host that has set the most is left out first, so that one subdomain cannot
+ * push out the cookies of another.
+ */
+export function withinShares(cookies: readonly StoredCookie[], most: number): readonly StoredCookie[] {
+  const left = [...cookies];
+  const counts = new Map<string | undefined, number>();
+  for (const { setBy } of left) counts.set(setBy, (counts.get(setBy) ?? 0) + 1);
+  while (left.length > most) {
+    const largest = Math.max(...counts.values());
+    const at = left.findIndex(({ setBy }) => counts.get(setBy) === largest);
+    counts.set(left[at]!.setBy, largest - 1);
+    left.splice(at, 1);
+  }
+  return left;
 }
 
 /** Without expired cookies. */

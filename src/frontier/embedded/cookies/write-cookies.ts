@@ -8,7 +8,7 @@ import {
 } from '../../../http/cookies/stored-cookie.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { addToJar, dropJarsBeyond, dropSetsBeyond, forgetRemovals, nextVersion } from './jars.js';
-import { mergeCookie, unexpired } from './merge-cookie.js';
+import { mergeCookie, unexpired, withinShares } from './merge-cookie.js';
 
 /** Commit changes, in order. Beyond the limits the cookies changed least recently are dropped, and counted. */
 export function commitCookies(tx: Transaction, changes: readonly CookieChange[], maxJars: number): void {
@@ -81,7 +81,7 @@ class ChangedSets {
   #write({ jar, domain, now, countBefore }: OpenSet): number {
     const { sql, space, nowMs } = this.#tx;
     const alive = unexpired(now, nowMs);
-    const cookies = alive.slice(-MAX_COOKIES_PER_DOMAIN);
+    const cookies = withinShares(alive, MAX_COOKIES_PER_DOMAIN);
     const version = nextVersion(this.#tx);
     sql.run`INSERT INTO cookie_set (space, jar, domain, version, count, cookies)
       VALUES (${space}, ${jar}, ${domain}, ${version}, ${cookies.length}, ${encodeCookies(cookies)})

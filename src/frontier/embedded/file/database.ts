@@ -16,7 +16,7 @@ import { join, resolve } from 'node:path';
 import { BUSY_MS, type Connection, connect } from '../../../disk/sqlite.js';
 import { FrontierGoneError, RefusedError } from '../../../errors.js';
 import { dataFormats, otherFormat } from '../../data-format.js';
-import { enterFolder, type Folder } from './folder.js';
+import { enterFolder, type Folder, orUnavailable } from './folder.js';
 import { asExpected, damagedStore } from './sqlite-errors.js';
 import { Statements } from './statements.js';
 import { checkpoint, fileIn, syncEachSecond, walIn } from './wal.js';
@@ -80,9 +80,18 @@ export class Database {
   /** Open the file if there is one. @returns its statements; null where there is none. */
   open(): Statements | null {
     if (this.#open !== null) this.#refuseVanished();
-    else if (existsSync(this.file)) this.#openFile();
+    else if (this.#hasFile()) this.#openFile();
     else refuseOlderStore(this.path);
     return this.#open;
+  }
+
+  /** A folder that this user may not look into is not one without a store. */
+  #hasFile(): boolean {
+    return orUnavailable(
+      this.path,
+      'read',
+      () => statSync(this.file, { throwIfNoEntry: false }) !== undefined,
+    );
   }
 
   /** Whether the file is in use. Cheaper than `open`, which looks whether somebody has deleted it. */

@@ -6,10 +6,10 @@ import { dataFormats } from '../../data-format.js';
 import { findingsAbout } from '../../findings.js';
 import type { Finding } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
+import { otherFormatOf } from '../nodes/shared-settings.js';
 import type { Database } from './database.js';
 import { mountType, otherUsers } from './folder.js';
 import { fileSize } from './wal.js';
-import { otherFormatOf } from '../nodes/shared-settings.js';
 
 /** Below this a commit may soon fail. */
 const LITTLE_SPACE = 512 * 1024 ** 2;

@@ -74,9 +74,10 @@ export function enterFolder(path: string): Folder {
   };
 }
 
-function orUnavailable(path: string, what: string, act: () => void): void {
+/** What is done in the folder. @throws FrontierUnavailableError where the system refuses it. */
+export function orUnavailable<T>(path: string, what: string, act: () => T): T {
   try {
-    act();
+    return act();
   } catch (error) {
     const why = messageOf(error);
     throw new FrontierUnavailableError(
@@ -115,7 +116,9 @@ export function otherUsers(path: string): number {
 
 /** Who says to have the folder open. A file that nobody has touched for long is of a process that is gone: it is removed. */
 function usersIn(users: string): User[] {
-  return readdirSync(users).flatMap((name) => {
+  // Without the folder, nobody has opened the store yet, or this user may not look into it.
+  const names = readOr([], () => readdirSync(users));
+  return names.flatMap((name) => {
     const file = join(users, name);
     if (isStale(file)) {
       rmSync(file, { force: true });

@@ -112,7 +112,7 @@ function beginRun({ crawl, tally, nowMs }: Transaction, { args, budgets, startsA
   const id = randomBytes(8).toString('hex');
   const ended = { closing: null, closed: null, asking: null, asked: null };
   const counted = { run_pages: 0, run_items: 0, run_errors: 0, run_failed: 0, run_accepted: 0 };
-  Object.assign(tally, { ...counted, busy_at: nowMs });
+  Object.assign(tally, { ...counted, run_error_pages: 0, run_good_pages: 0, busy_at: nowMs });
   crawl.run = { id, args, startedAtMs: nowMs, budgets, ...ended };
   if (startsAgain) setStart(crawl, startKey(args), 0);
 }

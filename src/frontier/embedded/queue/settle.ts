@@ -74,6 +74,8 @@ function end(tx: Transaction, holder: NodeRow, held: LeasedRow, outcome: Outcome
   if (kind === 'done') {
     deleteRequest(tx, held.n);
     tx.tally.done += 1;
+    if (outcome.noPage === undefined) tx.tally.run_good_pages += 1;
+    else if (outcome.noPage === 'error') tx.tally.run_error_pages += 1;
   } else if (kind === 'retry') {
     const { afterMs, priority, record } = outcome;
     delay(tx, held.n, delayInBounds(afterMs), priorityInBounds(priority), record);

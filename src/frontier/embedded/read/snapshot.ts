@@ -78,6 +78,8 @@ function runOf({ run }: CrawlRow, tally: TallyRow): RunSnapshot | null {
     pages: tally.run_pages,
     items: tally.run_items,
     failed: tally.run_failed,
+    errorPages: tally.run_error_pages,
+    hasGoodPage: tally.run_good_pages > 0,
     closed: (closed ?? closing)?.reason ?? null,
     endedAt: closed?.atMs ?? null,
   };

@@ -12,7 +12,17 @@ import { checkPieces, repairPieces } from './dupefilter-pieces.js';
 import { misplaced } from './second-look.js';
 
 /** The words of keys that are walked, in order. */
-const places = ['delayed', 'suspects', 'queue', 'leases', 'meta', 'domains', 'ready', 'waiting', 'robots-kept'];
+const places = [
+  'delayed',
+  'suspects',
+  'queue',
+  'leases',
+  'meta',
+  'domains',
+  'ready',
+  'waiting',
+  'robots-kept',
+];
 const waitingPlaces: readonly string[] = places.slice(0, 3);
 /** A domain is compared with its queue, which takes several times as long as any other entry. */
 const DOMAINS = 100;
@@ -27,7 +37,7 @@ const unreadable = JSON.stringify({
 
 export function redisCare(crawl: CrawlAccess): CareStore {
   const { connection, call } = crawl;
-  const { keys, shape, partition } = crawl.options;
+  const { keys, shape } = crawl.options;
   const ask: typeof connection.patiently = (question) => connection.patiently(question);
   return {
     unexaminable: async () => null,
@@ -54,7 +64,7 @@ export function redisCare(crawl: CrawlAccess): CareStore {
     ],
 
     async beginRepair(force) {
-      const args = { force, queueClass: shape.queueClass, epoch: newEpoch(), partition };
+      const args = { force, queueClass: shape.queueClass, epoch: newEpoch() };
       const live = int(await call('repair_begin', args));
       if (live > 0) throw nodesAtWork(live, 'repair');
     },

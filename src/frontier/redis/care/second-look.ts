@@ -47,7 +47,10 @@ export async function misplaced(
 }
 
 /** The states of the entries that are there, all at one instant. */
-async function statesOf({ connection, options }: CrawlAccess, places: readonly Place[]): Promise<WaitingState[]> {
+async function statesOf(
+  { connection, options }: CrawlAccess,
+  places: readonly Place[],
+): Promise<WaitingState[]> {
   const scores = await connection.patiently((client) => {
     const transaction = client.multi();
     for (const { place, entry } of places) transaction.zscore(internalKey(options.keys, place), entry);

@@ -13,8 +13,7 @@ import type { Reply } from './reply.js';
 
 /** Verbs whose answer the store keeps until it is known to have arrived. It keeps those of settles too. */
 const answering: ReadonlySet<string> = new Set([
-  ...['join', 'leave', 'push', 'push_links', 'lease', 'settle_and_lease', 'intake', 'feed_take', 'defer'],
-  'add_stats',
+  ...['join', 'leave', 'push', 'lease', 'settle_and_lease', 'intake', 'feed_take', 'defer', 'add_stats'],
 ]);
 /** Verbs that report what has arrived: any may that writes. */
 const confirming: ReadonlySet<string> = new Set([...answering, 'settle', 'reconcile', 'recover']);

@@ -48,14 +48,11 @@ interface Opened {
   readonly connectTimeoutMs: number;
   readonly replicas: AwaitedReplicas;
   readonly watch: SentinelWatch | null;
-  /** How messages name the server: by its address where a crawl has several. */
-  readonly called: string;
 }
 
 export class RedisConnection {
   readonly client: Client;
   readonly isPasswordNeedless: boolean;
-  readonly called: string;
   readonly #opened: Opened;
   #patientUntil = 0;
   #closed = false;
@@ -63,21 +60,19 @@ export class RedisConnection {
   private constructor(opened: Opened) {
     this.client = opened.client;
     this.isPasswordNeedless = opened.isPasswordNeedless;
-    this.called = opened.called;
     this.#opened = opened;
     this.bePatient();
   }
 
   /**
    * Connect, trying for `connectTimeoutMs`.
-   * @param waitReplicas REDIS_WAIT_REPLICAS. @param called how messages name the server
+   * @param waitReplicas REDIS_WAIT_REPLICAS
    * @throws FrontierUnavailableError with what the server or the network said.
    */
   static async open(
     address: RedisAddress,
     connectTimeoutMs: number,
     waitReplicas = 0,
-    called = 'Redis',
   ): Promise<RedisConnection> {
     const ioredis = await import('ioredis');
     const deadline = Date.now() + connectTimeoutMs;
@@ -102,7 +97,7 @@ export class RedisConnection {
           address.kind === 'sentinel' ? new SentinelWatch(ioredis, client as Redis, address.options) : null;
         const replicas = new AwaitedReplicas(waitReplicas);
         const found = { client, state, isPasswordNeedless: plain !== null, watch };
-        return new RedisConnection({ ...found, connectTimeoutMs, replicas, called });
+        return new RedisConnection({ ...found, connectTimeoutMs, replicas });
       } catch (error) {
         client?.disconnect();
         const cause = state.lastError ?? error;
@@ -136,9 +131,9 @@ export class RedisConnection {
         return await operation(this.client);
       } catch (error) {
         if (isFinal(error)) throw error;
-        const final = translate(error, this.called);
+        const final = translate(error);
         if (final) throw final;
-        if (this.#closed || Date.now() > deadline) throw unanswered(error, this.#whyLost(error), this.called);
+        if (this.#closed || Date.now() > deadline) throw unanswered(error, this.#whyLost(error));
         await sleep(Math.min(20 * 2 ** attempt, MAX_RETRY_DELAY_MS) * (0.5 + Math.random() / 2));
       }
     }

@@ -60,7 +60,7 @@ export class DataHistory {
     if (found === null || before === null) return;
     if (found.id === before.id || before.masters.has(found.id)) return;
     throw new IncarnationDeadError(
-      `${this.#connection.called === 'Redis' ? 'the Redis server' : this.#connection.called} was restarted or replaced, so its data may be older than what this node knows`,
+      'the Redis server was restarted or replaced, so its data may be older than what this node knows',
       { code: 'store_replaced' },
     );
   }

@@ -18,8 +18,8 @@ const refusals =
 const passing =
   /^(LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY|MISCONF|UNBLOCKED|OOM|NOREPLICAS|ERR max number of clients|ERR Function not found|MOVED|ASK)/;
 
-/** @param called how messages name the server. @returns a final error; null when another try may succeed. */
-export function translate(error: unknown, called = 'Redis'): Error | null {
+/** @returns a final error; null when another try may succeed. */
+export function translate(error: unknown): Error | null {
   // An error of crawlnode itself, or a call that is too large, is the same at each try.
   if (error instanceof CrawlnodeError || error instanceof RangeError) return error;
   const message = messageOf(error);
@@ -27,7 +27,7 @@ export function translate(error: unknown, called = 'Redis'): Error | null {
   const [, code, rest] = /^(?:ERR )?CRAWLNODE_(\w+) (.*)/.exec(message.replace(/ script: .*$/s, '')) ?? [];
   if (code === 'GONE') {
     return new FrontierGoneError(
-      `the crawl's records have vanished from ${called}: somebody reset the crawl or flushed the database; start the nodes again`,
+      `the crawl's records have vanished from Redis: somebody reset the crawl or flushed the database; start the nodes again`,
     );
   }
   if (code === 'SHAPE') {
@@ -40,7 +40,7 @@ export function translate(error: unknown, called = 'Redis'): Error | null {
     return otherFormat('redis', 'in Redis', rest ?? 'unknown');
   }
   if (isRefusal(error)) {
-    return new FrontierUnavailableError(`${called} refuses: ${message}`, {
+    return new FrontierUnavailableError(`Redis refuses: ${message}`, {
       code: 'unauthorized',
       cause: error,
     });
@@ -106,15 +106,15 @@ function isReply(error: unknown): error is Error {
 
 /**
  * The error of a call that was repeated without success: the server is not ready, or away.
- * @param whyLost why the connection was lost, for a server that is away. @param called how messages name the server
+ * @param whyLost why the connection was lost, for a server that is away.
  */
-export function unanswered(error: unknown, whyLost: string, called = 'Redis'): FrontierUnavailableError {
+export function unanswered(error: unknown, whyLost: string): FrontierUnavailableError {
   if (!isReply(error)) {
-    return new FrontierUnavailableError(`${called} does not answer: ${whyLost}`, { cause: error });
+    return new FrontierUnavailableError(`Redis does not answer: ${whyLost}`, { cause: error });
   }
   const said = error.message.replace(/\.?( script: .*)?$/s, '');
   const todo = Object.entries(remedies).find(([code]) => said.startsWith(code))?.[1];
-  const what = `${called} refuses for now: ${said}${todo === undefined ? '' : `; ${todo}`}`;
+  const what = `Redis refuses for now: ${said}${todo === undefined ? '' : `; ${todo}`}`;
   return new FrontierUnavailableError(what, { cause: error });
 }
 
@@ -158,7 +158,7 @@ function hintFor(refusal: string): string {
 }
 
 /** Host and port for messages, and the database if it is another than 0. */
-export function placeOf(address: RedisAddress): string {
+function placeOf(address: RedisAddress): string {
   if (address.kind === 'cluster') return address.nodes.map(({ host, port }) => `${host}:${port}`).join(', ');
   if (address.kind === 'sentinel') return `the sentinels of ${String(address.options.name)}`;
   if (address.url === null) return `${address.options.host ?? '127.0.0.1'}:${address.options.port ?? 6379}`;

@@ -10,22 +10,13 @@ const ASK_EVERY_MS = 3_000;
 /** While it may: so the crawl goes on soon after the policy is changed. */
 const ASK_AGAIN_MS = 500;
 
-/** The partitions on one connection have one watch. */
-const watches = new WeakMap<RedisConnection, EvictionWatch>();
-
 export class EvictionWatch {
   readonly #connection: RedisConnection;
   #askAt = performance.now() + ASK_EVERY_MS;
   #danger: string | null = null;
 
-  private constructor(connection: RedisConnection) {
+  constructor(connection: RedisConnection) {
     this.#connection = connection;
-  }
-
-  static of(connection: RedisConnection): EvictionWatch {
-    const watch = watches.get(connection) ?? new EvictionWatch(connection);
-    watches.set(connection, watch);
-    return watch;
   }
 
   /**
@@ -47,8 +38,7 @@ export class EvictionWatch {
 
   async #ask(): Promise<void> {
     try {
-      const { client, called } = this.#connection;
-      this.#danger = await evictionDanger(client, called);
+      this.#danger = await evictionDanger(this.#connection.client);
       if (this.#danger === null) this.#askAt = performance.now() + ASK_EVERY_MS;
     } catch {
       // The server is away, which the call says itself.

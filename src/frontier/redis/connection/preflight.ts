@@ -3,21 +3,19 @@ import { messageOf, RefusedError } from '../../../errors.js';
 import { dataFormats, otherFormat } from '../../data-format.js';
 import type { Dupefilter } from '../../frontier.js';
 import type { FrontierKeys, OpenOptions } from '../../open-options.js';
-import { otherPartitions } from '../../refusals.js';
+import { evictionDanger, INTSET_ENTRIES } from '../examine/server.js';
+import { allKeys, internalKey } from '../keys.js';
+import { agreedDupefilter } from '../read/dupefilter.js';
 import type { Client } from './client.js';
 import type { RedisConnection } from './connection.js';
 import { isMissingFunction } from './errors.js';
 import { text } from './reply.js';
-import { allKeys, internalKey } from '../keys.js';
-import { agreedDupefilter } from '../read/dupefilter.js';
-import { evictionDanger, INTSET_ENTRIES } from '../examine/server.js';
 
 /** @throws RefusedError where the frontier could be evicted, a key holds another type, or the format is another. */
 export async function refuseUnsafeStore(connection: RedisConnection, options: OpenOptions): Promise<void> {
   const { keys, shape, allowEviction, acceptForeignKeys } = options;
   await connection.patiently(async (client) => {
-    if (!allowEviction) await refuseEviction(client, connection.called);
-    await refuseOtherPartitions(client, options);
+    if (!allowEviction) await refuseEviction(client);
     if (acceptForeignKeys === true) return;
     await refuseServerWithoutFunctions(client);
     await refuseOtherFormat(client, keys);
@@ -64,14 +62,6 @@ export async function refuseForeignKeys(client: Client, options: OpenOptions): P
   if (foreign !== undefined) throw new RefusedError(foreign, { code: 'foreign_key' });
 }
 
-/** @throws RefusedError for a crawl with another number of partitions, also for one who only reads: he would see a part of it. */
-async function refuseOtherPartitions(client: Client, { keys, partition = '' }: OpenOptions): Promise<void> {
-  const meta = internalKey(keys, 'meta');
-  if ((await client.type(meta)) !== 'hash') return;
-  const there = (await client.hget(meta, 'partition')) ?? '';
-  if (there !== partition) throw otherPartitions(there, partition);
-}
-
 /** @throws RefusedError for a crawl of another data format. */
 export async function refuseOtherFormat(client: Client, keys: FrontierKeys): Promise<void> {
   const format = await foundFormat(client, keys);
@@ -83,8 +73,8 @@ export async function refuseOtherFormat(client: Client, keys: FrontierKeys): Pro
  * A store with a memory limit and an `allkeys-*` policy silently deletes whole queues once it is full. `volatile-*` and
  * `noeviction` are safe, since no key of the frontier expires.
  */
-async function refuseEviction(client: Client, called: string): Promise<void> {
-  const danger = await evictionDanger(client, called);
+async function refuseEviction(client: Client): Promise<void> {
+  const danger = await evictionDanger(client);
   if (danger === null) return;
   throw new RefusedError(
     `${danger}. Set it to noeviction or volatile-lru (CONFIG SET maxmemory-policy noeviction), or set REDIS_ALLOW_EVICTION: true to run at that risk`,

@@ -17,12 +17,14 @@ export function changeArguments({
   text,
   expiresInMs,
   expiresAtMs,
+  setBy,
 }: CookieChange): Arguments {
   return {
     ...{ jar: jar.replaceAll('\0', ''), domain: domain.replaceAll('\0', ''), path, name },
     text: text ?? undefined,
     forMs: expiresInMs === undefined ? undefined : Math.round(expiresInMs),
     untilMs: expiresAtMs === undefined ? undefined : Math.round(expiresAtMs),
+    setBy,
   };
 }
 

@@ -5,8 +5,8 @@ import type { Findings } from '../../findings.js';
 import type { OpenOptions } from '../../open-options.js';
 import type { Client } from '../connection/client.js';
 import { ifAllowed } from '../connection/errors.js';
-import { internalKey, internalWords } from '../keys.js';
 import { foreignKeys, foundFormat } from '../connection/preflight.js';
+import { internalKey, internalWords } from '../keys.js';
 
 export async function examineKeys(client: Client, options: OpenOptions, found: Findings): Promise<void> {
   const { keys } = options;

@@ -57,15 +57,15 @@ function evictingPolicy(info: Info): { policy: string; limit: number } | null {
 
 /**
  * Whether a server may evict our keys, any master of a Cluster included.
- * @param called how messages name the server, where it is the only one. @returns which one may, and why; null for none.
+ * @returns which one may, and why; null for none.
  */
-export async function evictionDanger(client: Client, called: string): Promise<string | null> {
+export async function evictionDanger(client: Client): Promise<string | null> {
   const servers = serversOf(client);
   for (const server of servers) {
     const evicting = evictingPolicy(await readInfo(server, 'memory'));
     const { host, port } = server.options;
     if (evicting !== null)
-      return evictionMessage(evicting, servers.length > 1 ? `Redis at ${host}:${port}` : called);
+      return evictionMessage(evicting, servers.length > 1 ? `Redis at ${host}:${port}` : 'Redis');
   }
   return null;
 }

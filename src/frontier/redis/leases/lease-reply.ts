@@ -2,7 +2,6 @@
 import type { Lease, LeaseAnswer } from '../../frontier.js';
 import { hex, json, list, type Reply, text } from '../connection/reply.js';
 import { readCookieNews } from '../cookies/cookie-reply.js';
-import { type PartState, readPartState } from '../partitions/part-state.js';
 
 /** The number of the call that granted a lease, from its token. An invalid token gives 0, which is no call's number. */
 export function leaseCallOf({ id, token }: Pick<Lease, 'id' | 'token'>): number {
@@ -14,13 +13,11 @@ export function leaseCallOf({ id, token }: Pick<Lease, 'id' | 'token'>): number 
 interface Leased extends Pick<LeaseAnswer, 'waitMs' | 'crawl'> {
   readonly call: number;
   readonly leases: readonly Pick<Lease, 'domain' | 'delayMs' | 'crashes'>[];
-  readonly part?: Parameters<typeof readPartState>[0];
 }
 
-/** @returns with the state of the partition, if the call asked for it. */
-export function readLeases(reply: Reply): LeaseAnswer & { readonly part?: PartState } {
+export function readLeases(reply: Reply): LeaseAnswer {
   const [state, ids, records, changed] = list(reply);
-  const { call, leases, waitMs, crawl, part } = json<Leased>(state);
+  const { call, leases, waitMs, crawl } = json<Leased>(state);
   const cookies = readCookieNews(changed);
   return {
     leases: list(ids).map((raw, n): Lease => {
@@ -29,6 +26,5 @@ export function readLeases(reply: Reply): LeaseAnswer & { readonly part?: PartSt
     }),
     ...{ waitMs, crawl },
     ...(cookies !== null && { cookies }),
-    ...(part !== undefined && { part: readPartState(part) }),
   };
 }

@@ -1,27 +1,19 @@
 /** The verbs of leases in Redis. */
-import type { Frontier, SettleAnswer } from '../../frontier.js';
+import type { Frontier } from '../../frontier.js';
 import { OtherServer } from '../connection/errors.js';
 import { EvictionWatch } from '../connection/eviction-watch.js';
 import type { Arguments } from '../connection/lua-message.js';
 import { hex, int, list, type Reply, text } from '../connection/reply.js';
 import { readCookieNews } from '../cookies/cookie-reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
-import type { PartLeases } from '../partitions/part-state.js';
 import { leaseCallOf, readLeases } from './lease-reply.js';
 import { settleMessage } from './settle-message.js';
 
-type LeaseVerb = 'lease' | 'defer' | 'reconcile' | 'cookies' | 'validators';
+type LeaseVerb = 'lease' | 'settle' | 'defer' | 'reconcile' | 'cookies' | 'validators';
 
-export interface LeaseVerbs extends Pick<Frontier, LeaseVerb> {
-  /** @param jarsAt of a partition: version of the cookies that the requests depend on. */
-  settle(...settle: [...Parameters<Frontier['settle']>, jarsAt?: number]): Promise<SettleAnswer>;
-  /** As `lease`, of a partition: with its state. */
-  leasePart(max: number, holding: number, cookies?: number): Promise<PartLeases>;
-}
-
-export function leaseVerbs(crawl: CrawlAccess): LeaseVerbs {
+export function leaseVerbs(crawl: CrawlAccess): Pick<Frontier, LeaseVerb> {
   const { call, calls, node, leaseCalls } = crawl;
-  const eviction = crawl.options.allowEviction ? null : EvictionWatch.of(crawl.connection);
+  const eviction = crawl.options.allowEviction ? null : new EvictionWatch(crawl.connection);
 
   async function lease(args: Arguments): Promise<Reply> {
     await node.live();
@@ -37,12 +29,10 @@ export function leaseVerbs(crawl: CrawlAccess): LeaseVerbs {
 
   return {
     lease: async (max, holding, cookies) => readLeases(await lease({ max, holding, cookies })),
-    leasePart: async (max, holding, cookies) =>
-      readLeases(await lease({ max, holding, cookies, part: 1 })) as PartLeases,
-    async settle(settled, outcome, effects, jarsAt) {
+    async settle(settled, outcome, effects) {
       const { feeds = [], maxCookieJars } = node.options ?? {};
       const { caller, dupefilter } = calls;
-      const sender = { hasFeeds: feeds.length > 0, maxCookieJars, node: caller, dupefilter, jarsAt };
+      const sender = { hasFeeds: feeds.length > 0, maxCookieJars, node: caller, dupefilter };
       return leaseCalls.settle(settleMessage(settled, outcome, effects, sender));
     },
     async defer(deferred) {

@@ -2,7 +2,7 @@
 import { priorityInBounds } from '../../../http/message/priority.js';
 import { spentBy } from '../../budgets.js';
 import { countersInBounds, delayInBounds } from '../../clamp-values.js';
-import type { Dupefilter, Effects, Lease, Outcome, SettleAnswer, ValidatorChange } from '../../frontier.js';
+import type { Dupefilter, Effects, Lease, Outcome, ValidatorChange } from '../../frontier.js';
 import type { Arguments, LuaValue } from '../connection/lua-message.js';
 import { changeArguments } from '../cookies/cookie-reply.js';
 import { columnsOf } from '../request-columns.js';
@@ -23,9 +23,6 @@ export interface SettleMessage {
   readonly bytes: number;
 }
 
-/** What became of requests: how many were accepted, the epoch, and whether the dupefilter has all of them. */
-export type Judged = Omit<Extract<SettleAnswer, { committed: true }>, 'committed'>;
-
 /** What settles need to know of the node that sends them. */
 export interface Sender {
   /** Whether the node has feeds for the feed items. */
@@ -34,15 +31,13 @@ export interface Sender {
   /** The name of the node, for the failed list. */
   readonly node: string;
   readonly dupefilter: Dupefilter;
-  /** Of a partition: version of the cookies that the requests depend on. */
-  readonly jarsAt: number | undefined;
 }
 
 export function settleMessage(
   lease: Lease,
   outcome: Outcome,
   effects: Effects,
-  { hasFeeds, maxCookieJars, node, dupefilter, jarsAt }: Sender,
+  { hasFeeds, maxCookieJars, node, dupefilter }: Sender,
 ): SettleMessage {
   const { requests, withheld, items, cookies = [], custom = [], closing, validators } = effects;
   const id = Buffer.from(lease.id, 'hex');
@@ -69,7 +64,6 @@ export function settleMessage(
   if (validators !== undefined) args.validators = validatorArguments(validators);
   if (custom.length > 0) args.custom = statArguments(custom);
   if (closing !== undefined) args.closing = closing;
-  if (jarsAt !== undefined) args.jarsAt = jarsAt;
   if (cookies.length > 0) {
     args.cookies = cookies.map(changeArguments);
     args.maxJars = maxCookieJars;
@@ -95,7 +89,7 @@ function outcomeArguments(outcome: Outcome, node: string): { [name: string]: Lua
   if (kind === 'released') return { kind, unstarted };
   const status = inTwoBytes(outcome.status ?? 0);
   const attempts = inTwoBytes(outcome.attempts);
-  if (kind === 'done') return { kind, status, attempts, unstarted };
+  if (kind === 'done') return { kind, status, attempts, unstarted, noPage: outcome.noPage };
   if (kind === 'retry') {
     const { record, afterMs, priority } = outcome;
     const again = { record, afterMs: delayInBounds(afterMs), priority: priorityInBounds(priority) };

@@ -3,8 +3,8 @@ import { dataFormats } from '../../data-format.js';
 import type { Control, NodeSnapshot, OutboxSnapshot, PartCounts, Shape, Snapshot } from '../../frontier.js';
 import type { FrontierKeys } from '../../open-options.js';
 import type { Client } from '../connection/client.js';
-import { pairs } from '../connection/scan.js';
 import { foundFormat } from '../connection/preflight.js';
+import { pairs } from '../connection/scan.js';
 import { badSeedsKey, type InternalWord, internalKey, internalWords } from '../keys.js';
 import { readFeeds } from '../redis-feeds.js';
 import { readStats } from '../stored-stats.js';
@@ -59,6 +59,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
             id: meta.run,
             startedAt: Number(meta.run_started),
             ...{ pages: number('run_pages'), items: number('run_items'), failed: number('run_failed') },
+            ...{ errorPages: number('run_error_pages'), hasGoodPage: meta.run_good === '1' },
             closed: meta.run_closed || meta.closing || null,
             endedAt: meta.run_ended ? Number(meta.run_ended) : null,
           },

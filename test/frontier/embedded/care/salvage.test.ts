@@ -2,9 +2,9 @@
 import { renameSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Connection, connect } from '../../../../src/disk/sqlite.js';
+import { salvage } from '../../../../src/frontier/embedded/care/salvage.js';
 import { openEmbedded } from '../../../../src/frontier/embedded/embedded-frontier.js';
 import { fileIn } from '../../../../src/frontier/embedded/file/wal.js';
-import { salvage } from '../../../../src/frontier/embedded/care/salvage.js';
 import type { Frontier } from '../../../../src/frontier/frontier.js';
 import { reading } from '../../../frontier-contract/repair.js';
 import { commit, done, request, takeOne } from '../../../frontier-contract/world.js';

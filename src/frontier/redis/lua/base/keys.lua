@@ -4,7 +4,7 @@
 -- Every call declares all keys in KEYS, in this order, which keys.ts repeats. `absent` never exists. So during a slot
 -- migration in a Cluster Redis finds a key missing and answers TRYAGAIN, or ASK where no key is left, before the function
 -- starts. No call can fail halfway.
-local FIXED = 35
+local FIXED = 34
 
 function keys.byName(KEYS)
   return {
@@ -51,7 +51,6 @@ function keys.byName(KEYS)
     garbage = KEYS[32], -- HASH generation → pieces left
     probe = KEYS[33], -- a SET for an instant, when a client starts (preflight.ts)
     absent = KEYS[34], -- never exists
-    transfers = KEYS[35], -- HASH partition:number → JSON of requests of seeds, on their way there (partitions/transfers.lua)
   }
 end
 

@@ -22,24 +22,19 @@
 --     text: the last two are JSON, see domains/domain-limits.lua and domains/autothrottle.lua
 --   run, run_started, run_ended, run_closed, closing, closed_at, closed_limit   the run, and why it closes or closed
 --   run_pages, run_items, run_errors, run_failed, run_accepted   what all nodes of the run have counted
+--   run_error_pages      done requests of the run whose pages answered with an error
+--   run_good             1 once a page of the run was processed
 --   budgets              what the run may use up, see requests/budgets.lua
 --   volunteer, hungry, hungry_at, idle_since   see leases/suspects.lua, leases/leasing.lua
 --   killed_at, killed_before   when the last two nodes died that were not processing a suspect, see nodes/recover.lua
 --   cookies, cookies_floor   versions of the cookies, see cookies/cookies.lua
---   partition            index/count of this partition; none in a crawl of one. The others, only with partitions:
---   of                   crawl of partition 0 that this partition belongs to, not in partition 0 itself
---   granted, returned    pages of the budget that this partition was given, and gave back, see partitions/grant-pages.lua
---   grants               in partition 0: the same of all partitions, as JSON
---   sent:PARTITION       in partition 0: requests of seeds sent there so far; received:CRAWL in that partition: how many arrived
---   from_others          requests that this partition has accepted for pages of others, see partitions/note-rollback.lua
---   jars_at              version of the cookies in partition 0 that the requests here may depend on
 --   restoring, restored, restored_from, repairing   a restore or a repair under way
 --
 -- '' is the same as none.
 
 -- What the verbs of every page read. They are read together. Other fields are read on demand, about 1 µs each.
 local OFTEN = { 'version', 'epoch', 'queue', 'dupefilter', 'control', 'done', 'accepted', 'arrival', 'limit', 'delay',
-  'budgets', 'closing', 'lost', 'run_pages', 'run_items', 'run_accepted', 'queue_limit', 'volunteer', 'hungry', 'idle_since',
+  'budgets', 'closing', 'lost', 'run_pages', 'run_items', 'run_accepted', 'run_good', 'queue_limit', 'volunteer', 'hungry', 'idle_since',
   'slots', 'autothrottle', 'cookies', 'domain_pages' }
 
 -- Whether the crawl has records.
@@ -65,7 +60,7 @@ end
 function meta.create(crawl, queueClass, epoch)
   if not epoch or meta.exists(crawl) then return end
   redis.call('HSET', crawl.keys.meta, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'queue', queueClass,
-    'control', 'running', 'began', crawl.nowMs, unpack(crawl.args.partition and { 'partition', crawl.args.partition } or {}))
+    'control', 'running', 'began', crawl.nowMs)
 end
 
 -- A field as text; false or nil where there is none.
@@ -96,11 +91,6 @@ function meta.set(crawl, name, value)
 end
 
 function meta.add(crawl, name, amount) meta.set(crawl, name, meta.number(crawl, name) + amount) end
-
--- Sets a number that only rises; nil changes nothing.
-function meta.raise(crawl, name, number)
-  if number then meta.set(crawl, name, math.max(meta.number(crawl, name), number)) end
-end
 
 -- Invalidates the nodes' caches of seen fingerprints, since a fingerprint may have been forgotten.
 function meta.raiseEpoch(crawl) meta.add(crawl, 'epoch', 1) end

@@ -3,10 +3,10 @@
 -- Atomic: from here on every token is stale, and nothing is leased before repair_end. A repair that breaks off leaves the
 -- crawl paused, and can be begun again.
 --
--- args: force · queueClass, epoch, partition: for a new meta
+-- args: force · queueClass, epoch: for a new meta
 -- Returns the number of live nodes because of which nothing was done, or 0. O(domains + leases).
 local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'run_pages', 'run_items', 'run_errors',
-  'run_failed', 'run_accepted', 'run_started', 'delay', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'domain_pages', 'idle_since',
+  'run_failed', 'run_error_pages', 'run_accepted', 'run_started', 'delay', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'domain_pages', 'idle_since',
   'hungry_at', 'cookies', 'cookies_floor' }
 local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'delayed', 'leases', 'nodes', 'dead', 'node-info', 'held',
   'pages', 'answers' }
@@ -25,7 +25,7 @@ local function mendMeta(crawl, args)
     if value and value ~= '' and not tonumber(value) then redis.call('HDEL', key, name) end
   end
   meta.create(crawl, args.queueClass, args.epoch)
-  local needed = { version = FORMAT, epoch = args.epoch, crawl = args.epoch, queue = args.queueClass, partition = args.partition }
+  local needed = { version = FORMAT, epoch = args.epoch, crawl = args.epoch, queue = args.queueClass }
   for name, value in pairs(needed) do redis.call('HSETNX', key, name, value) end
   meta.read(crawl)
 end

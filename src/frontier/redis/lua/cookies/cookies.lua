@@ -1,12 +1,13 @@
 -- The cookies of a crawl: its sets (one for each jar and domain), their versions, and their limits.
 --
---   cookies           HASH "jar NUL domain" → JSON [[path, name, text, expires at (0: never)], …], in the order of creation;
+--   cookies           HASH "jar NUL domain" → JSON [[path, name, text, expires at (0: never), set by], …], in the order of creation;
 --                     "jar" → how many cookies all its sets have
 --   cookie-versions   ZSET version of the last change → "jar NUL domain", also of sets that were removed
 --   jars              ZSET version of the last change → jar
 --   meta.cookies      the version given last; meta.cookies_floor: removals up to this version may be forgotten
 --
--- A change, as it travels: { jar, domain, path, name, text: absent to remove it, forMs or untilMs: its expiry }.
+-- A change, as it travels: { jar, domain, path, name, text: absent to remove it, forMs or untilMs: its expiry, setBy: the host
+-- that sets it, absent unless that is a subdomain of the domain }.
 local MAX_A_DOMAIN, MAX_A_JAR = 50, 3000
 -- Removed sets whose versions are kept, so that nodes learn of them.
 local MAX_REMOVED = 1000
@@ -63,9 +64,9 @@ local function merge(crawl, change)
   elseif at then
     local cookie = set.cookies[at]
     if cookie[3] == change.text and cookie[4] == expiresAt then return end
-    cookie[3], cookie[4] = change.text, expiresAt
+    cookie[3], cookie[4], cookie[5] = change.text, expiresAt, change.setBy
   else
-    set.cookies[#set.cookies + 1] = { change.path, change.name, change.text, expiresAt }
+    set.cookies[#set.cookies + 1] = { change.path, change.name, change.text, expiresAt, change.setBy }
   end
   set.isChanged = true
 end
@@ -82,14 +83,27 @@ local function nextVersion(crawl)
   return lists.digits(meta.number(crawl, 'cookies'))
 end
 
--- Leaves out what has expired, and the oldest cookies beyond the limit of a domain. Returns how many were beyond it.
+local function setterOf(cookie) return type(cookie[5]) == 'string' and cookie[5] or '' end
+
+-- Leaves out what has expired, and what is beyond the limit of a domain: each time the oldest cookie of the host that has set
+-- the most, so that one subdomain cannot push out the cookies of another. Returns how many were beyond it.
 local function trim(crawl, set)
-  local left = {}
+  local left, counts = {}, {}
   for _, cookie in ipairs(set.cookies) do
-    if cookie[4] == 0 or cookie[4] > crawl.nowMs then left[#left + 1] = cookie end
+    if cookie[4] == 0 or cookie[4] > crawl.nowMs then
+      left[#left + 1] = cookie
+      counts[setterOf(cookie)] = (counts[setterOf(cookie)] or 0) + 1
+    end
   end
   local beyond = math.max(0, #left - MAX_A_DOMAIN)
-  for _ = 1, beyond do table.remove(left, 1) end
+  for _ = 1, beyond do
+    local at = 1
+    for i, cookie in ipairs(left) do
+      if counts[setterOf(cookie)] > counts[setterOf(left[at])] then at = i end
+    end
+    counts[setterOf(left[at])] = counts[setterOf(left[at])] - 1
+    table.remove(left, at)
+  end
   set.cookies = left
   return beyond
 end

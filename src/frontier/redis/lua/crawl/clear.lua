@@ -20,12 +20,12 @@ local function keepMeta(crawl, parts, fields, failedCount)
   local epoch = lists.digits(tonumber(fields.epoch or 0) + 1)
   redis.call('HSET', crawl.keys.meta, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'shape', fields.shape or '',
     'dupefilter', not parts.dupefilter and fields.dupefilter or '', 'queue', fields.queue or '', 'control', 'running',
-    'accepted', failedCount, 'began', crawl.nowMs, 'seen_since', fields.seen_since or fields.began or crawl.nowMs, unpack(fields.partition and { 'partition', fields.partition } or {}))
+    'accepted', failedCount, 'began', crawl.nowMs, 'seen_since', fields.seen_since or fields.began or crawl.nowMs)
 end
 
 local function clearQueue(crawl, parts, refusal)
   local at, fields = crawl.keys, {}
-  for _, name in ipairs({ 'epoch', 'shape', 'dupefilter', 'queue', 'seen_since', 'began', 'partition' }) do
+  for _, name in ipairs({ 'epoch', 'shape', 'dupefilter', 'queue', 'seen_since', 'began' }) do
     fields[name] = not refusal and meta.get(crawl, name) or nil
   end
   local failed = parts.failed and {} or redis.call('ZRANGE', at.failed, 0, -1)

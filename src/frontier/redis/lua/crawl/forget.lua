@@ -1,6 +1,5 @@
--- Remove a fingerprint from the dupefilter, and raise the epoch so that no node's cache still holds it as seen. A partition
--- raises its epoch in any case, since another one may have had the fingerprint. Works on a set that no crawl has used yet,
--- such as one of Scrapy-Redis.
+-- Remove a fingerprint from the dupefilter, and raise the epoch so that no node's cache still holds it as seen. Works on a
+-- set that no crawl has used yet, such as one of Scrapy-Redis.
 --
 -- args: mark
 -- Returns 1 when it was there. O(1).
@@ -11,7 +10,7 @@ verbs.register('forget', { 'allow-oom' }, function(crawl, args)
     dupefilters.refuseOther(crawl)
   end
   local was = dupefilters.of(crawl).forget(crawl, args.mark)
-  if exists and (was == 1 or meta.get(crawl, 'partition')) then meta.raiseEpoch(crawl) end
+  if exists and was == 1 then meta.raiseEpoch(crawl) end
   verbs.save(crawl)
   return was
 end)

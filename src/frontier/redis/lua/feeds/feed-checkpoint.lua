@@ -1,7 +1,7 @@
 -- Record how far a feed file is safely on disk, and delete those items from the outbox. Also renews the writer's claim.
 -- Atomic: an item leaves the outbox only with the checkpoint that covers it.
 --
--- args: feed · owner; absent in a partition, where the writer is known to partition 0 only, which has these items · sequence, lengthBytes, header: the checkpoint, absent to only renew · after: sequence of the one
+-- args: feed · owner · sequence, lengthBytes, header: the checkpoint, absent to only renew · after: sequence of the one
 --   before it, absent where that does not matter · digest: SHA-1 of the items between the two, joined by \n, absent for
 --   none · release: ends the claim · exported: ends the export too
 -- Returns 1, 0 when the feed has another owner by now, or 2 when the store knows another checkpoint than the one before:
@@ -18,7 +18,6 @@ verbs.register('feed_checkpoint', { 'allow-oom' }, function(crawl, args)
   local feed, writer = args.feed, feeds.read(crawl, args.feed)
   -- A reset deleted this feed: there is nothing to record.
   if not writer and redis.call('HEXISTS', crawl.keys.feeds, feed .. ':tail') == 0 then return 1 end
-  if not writer and not args.owner then writer = { host = '', path = '', pid = 0 } end
   if not writer or writer.owner ~= args.owner then return 0 end
   local written = writer.sequence or 0
   if args.after and written ~= args.after and written ~= args.sequence then return 2 end

@@ -1,7 +1,7 @@
 -- Feed files, and the items that wait to be written to them.
 --
 -- HASH `feeds`: feed → JSON { host, path, pid, owner, format, seenMs, staleMs, exporting, overwrites, forgottenAt, and its
--- checkpoint: sequence, lengthBytes, header, moved (partitions/feed-move-in.lua) }, without an owner when it has no writer; feed:tail → number of its last item.
+-- checkpoint: sequence, lengthBytes, header }, without an owner when it has no writer; feed:tail → number of its last item.
 -- HASH `outbox`: feed:number → item, of those behind the checkpoint.
 -- A feed whose name begins with "pipeline-" is the outbox of an item pipeline. Its items are { id, item }.
 

@@ -1,6 +1,6 @@
 -- Leases requests and reports the state of the crawl: what lease.lua and settle-and-lease.lua have in common. Which requests are
 -- taken, and the delays of their domains: queue/ready-requests.lua.
--- args.lease: { max, holding, random, pipelines, cookies, part }, see lease.lua.
+-- args.lease: { max, holding, random, pipelines, cookies }, see lease.lua.
 local MAX_LEASES, MAX_SKIPPED = 1000, 1000
 
 -- A hungry node polls every 25 ms × number of nodes, so the total rate stays constant. It counts as hungry for two polls, and
@@ -153,7 +153,6 @@ function leasing.run(crawl)
     nextMs = isMore and 0 or waitMs(crawl, waitReason)
   end
   local answer = { call = crawl.args.call, leases = leased, waitMs = nextMs, crawl = describe(crawl, #given > 0) }
-  if crawl.args.lease.part then answer.part = partition.describe(crawl) end
   local known = crawl.args.lease.cookies
   return { cjson.encode(answer), ids, records, known and cookies.since(crawl, known) }
 end

@@ -7,6 +7,7 @@
 --   status, attempts    HTTP status or 0; number of downloads so far
 --   afterMs, priority, record   of a retry
 --   failure             of one that failed: JSON of why
+--   noPage              of one that is done, NoPage of frontier.ts; absent where its page was processed
 --   unstarted           no download began: if set, the page no longer counts against the budget
 --   items, feedItems    JSON texts; absent when there are none
 --   itemIds             of feedItems, for pipelines; absent where they follow from the request and the item's number
@@ -16,7 +17,6 @@
 --   requests            the links, see acceptance.lua; absent when there are none
 --   cookies, maxJars    changes of cookies, see cookies/cookies.lua; absent when there are none
 --   custom              changes of the user's own stats, see base/custom-stats.lua; absent when there are none
---   jarsAt              version of the cookies that the requests depend on, in a partition (meta.jars_at); absent for none
 --   closing             a reason to close the run with; absent for none
 --   validators          of the page, see dupefilters/validators.lua; absent where they are not kept
 -- args.counters: names of counters. args.feeds: the feeds and outboxes of pipelines that this node joined with.
@@ -38,6 +38,8 @@ local function conclude(crawl, settle, lease, done)
     local n = #done.ids + 1
     done.ids[n], done.statuses[n], done.attempts[n] = id, settle.status, settle.attempts
     if lease.crashes > 0 then done.crashed[#done.crashed + 1] = id end
+    if settle.noPage == 'error' then meta.add(crawl, 'run_error_pages', 1) end
+    if not settle.noPage and not meta.get(crawl, 'run_good') then meta.set(crawl, 'run_good', '1') end
   elseif settle.kind == 'retry' then
     local dueAt = crawl.nowMs + math.ceil(settle.afterMs)
     local arrival = queue.delay(crawl, lease.domain, settle.priority, id, dueAt)
@@ -112,7 +114,6 @@ function settling.run(crawl)
         conclude(crawl, settle, lease, done)
         addCountsAndItems(crawl, settle, sums, items, feedItems, pipelineItems)
         cookies.merge(crawl, settle)
-        meta.raise(crawl, 'jars_at', settle.jarsAt)
         if settle.custom then customStats.apply(crawl, settle.custom) end
         if settle.closing then
           budgets.closeWhenSpent(crawl)

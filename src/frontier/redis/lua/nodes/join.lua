@@ -4,10 +4,9 @@
 -- The caller is the incarnation. args: info: JSON of the node · shape: JSON, without the dupefilter · queueClass · epoch:
 --   for a new meta · run: id for a new run · budgets (requests/budgets.lua) · hasStart · hasIdle · arguments: JSON, '' without any · start:
 --   the field of meta for start requests under them · startsAgain: a new run pushes them again · tunables: { delay, randomize, limit,
---   node_timeout, failed_limit, queue_limit, domain_pages, slots, autothrottle }, texts · flush ·
---   of a partition, partition: index/count, and of all but the first, follows: { crawl, run } of partition 0, which decides
--- Returns JSON of status: joined | shape | partition | arguments | restoring · where it is of another shape: shape, dupefilter, as
---   found · where the run has other arguments, or the crawl other partitions: those · where it joined: found: what the crawl
+--   node_timeout, failed_limit, queue_limit, domain_pages, slots, autothrottle }, texts · flush
+-- Returns JSON of status: joined | shape | arguments | restoring · where it is of another shape: shape, dupefilter, as
+--   found · where the run has other arguments: those · where it joined: found: what the crawl
 --   holds, with the other live nodes (Joined), startPushed, changed: { name, before, after } of tunables, crawl, run,
 --   budgets: of the run, flushed: flushed | others | interrupted, absent for nothing; or only found, crawl and justClosed: why the last run
 --   was closed a moment ago, so that this node should not begin another. O(nodes + leases).
@@ -28,17 +27,14 @@ end
 -- Deletes what earlier runs have left. Returns whether there was anything.
 local function flush(crawl)
   local was = meta.number(crawl, 'accepted') > 0 or dupefilters.exists(crawl)
-  wipe.renew(crawl, true, { 'crawl', 'epoch', 'queue', 'control', 'partition', 'of' })
-  -- What is numbered within a crawl begins again.
-  if meta.get(crawl, 'partition') then meta.set(crawl, 'crawl', meta.get(crawl, 'epoch')) end
+  wipe.renew(crawl, true, { 'crawl', 'epoch', 'queue', 'control' })
   return was
 end
 
 local function beginRun(crawl, args)
   local begun = { run = args.run, run_started = crawl.nowMs, run_pages = 0, run_items = 0, run_errors = 0,
-    run_failed = 0, run_accepted = 0, run_closed = '', run_ended = '', closing = '', idle_since = '', budgets = args.budgets,
+    run_failed = 0, run_accepted = 0, run_error_pages = 0, run_good = '', run_closed = '', run_ended = '', closing = '', idle_since = '', budgets = args.budgets,
     run_args = args.arguments, run_start = args.start, idle_owner = '', idle_asked = '' }
-  if args.partition then begun.granted, begun.returned, begun.grants = 0, 0, '' end
   for name, value in pairs(begun) do meta.set(crawl, name, value) end
   if args.startsAgain then meta.set(crawl, args.start, '') end
 end
@@ -74,10 +70,6 @@ verbs.register('join', {}, function(crawl, args)
   local first = answers.first(crawl)
   if first then return first end
   if meta.get(crawl, 'restoring') then return cjson.encode({ status = 'restoring' }) end
-  if (meta.get(crawl, 'partition') or '') ~= (args.partition or '') then
-    return cjson.encode({ status = 'partition', partition = meta.get(crawl, 'partition') or '' })
-  end
-  if args.follows then partition.follow(crawl, args.follows.crawl) end
   local timeoutMs = tonumber(args.tunables.node_timeout)
   local others = nodes.heardWithin(crawl, timeoutMs)
   local alone = others == 0
@@ -85,15 +77,14 @@ verbs.register('join', {}, function(crawl, args)
   -- A run whose nodes are all dead goes on with the next node, unless that has other arguments.
   local isOver = meta.get(crawl, 'run_closed') or meta.get(crawl, 'closing') or (hasOtherArguments and not args.crawl)
   local isNew = not meta.get(crawl, 'run') or (alone and isOver)
-  if args.follows then isNew = meta.get(crawl, 'run') ~= args.follows.run end
   -- A node that was declared dead joins anew in the middle of its work: it flushes nothing.
   local wantsFlush = args.flush and not args.crawl
   local other = otherShape(crawl, args, wantsFlush and isNew)
   if other then return cjson.encode(other) end
-  if not isNew and hasOtherArguments and not args.follows then
+  if not isNew and hasOtherArguments then
     return cjson.encode({ status = 'arguments', arguments = meta.get(crawl, 'run_args') or '' })
   end
-  local justClosed = isNew and not args.follows and budgets.closedJustNow(crawl, args.budgets, timeoutMs)
+  local justClosed = isNew and budgets.closedJustNow(crawl, args.budgets, timeoutMs)
   if justClosed then
     return cjson.encode({ status = 'joined', justClosed = justClosed, found = found(crawl, others), crawl = meta.get(crawl, 'crawl') })
   end
@@ -108,7 +99,6 @@ verbs.register('join', {}, function(crawl, args)
     meta.set(crawl, 'queue', args.queueClass)
   end
   dupefilters.agree(crawl)
-  if args.follows then args.run = args.follows.run end
   if isNew then beginRun(crawl, args) end
   -- A stop ends with the nodes it was meant for, unless this is one of them and joins anew.
   if meta.get(crawl, 'control') == 'stopping' and (isNew or (alone and not args.crawl)) then

@@ -4,7 +4,7 @@
 --
 -- The caller is the incarnation. args: reason · persist · rejoins: its process joins anew at once, so the run goes on ·
 --   heardWithinMs: it stays if no other one was heard from within this time, since all others may have
---   been killed; absent: it leaves in any case · pipelines: as in lease.lua · asks: it only asks whether it would stay
+--   been killed; absent: it leaves in any case · pipelines: as in lease.lua
 -- Returns JSON of last, cleared; if it stays, also awaits: forMs: time until all others count as dead, incarnations: theirs.
 -- O(nodes + leases).
 
@@ -52,9 +52,9 @@ verbs.register('leave', { 'allow-oom' }, function(crawl, args)
   if first then return first end
   local mayStay = args.heardWithinMs and not args.persist and nodes.isLive(crawl, crawl.caller)
   local awaits = mayStay and meta.number(crawl, 'lost') == 0 and isFinished(crawl, args) and mayAllBeDead(crawl, args)
-  if awaits or args.asks then
+  if awaits then
     verbs.save(crawl)
-    return cjson.encode({ last = false, cleared = false, awaits = awaits or nil })
+    return cjson.encode({ last = false, cleared = false, awaits = awaits })
   end
   leases.returnToQueue(crawl, leases.of(crawl, crawl.caller, math.huge))
   nodes.drop(crawl, crawl.caller)

@@ -30,8 +30,6 @@ end
 -- Marks incarnations without a recent heartbeat as dead.
 function nodes.markDead(crawl)
   local key, timeoutMs = crawl.keys.nodes, meta.number(crawl, 'node_timeout', 30000)
-  -- Partition 0 is the first to declare a node dead, and `recover` tells the others.
-  if meta.get(crawl, 'of') then timeoutMs = timeoutMs + 500 end
   -- A heartbeat in the future means that the server clock went back (a failover): it counts as one of now.
   local future = '(' .. lists.digits(crawl.nowMs + timeoutMs)
   for _, incarnation in ipairs(redis.call('ZRANGEBYSCORE', key, future, '+inf')) do

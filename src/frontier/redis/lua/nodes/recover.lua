@@ -2,7 +2,7 @@
 -- a crash; with the last allowed one it fails as `crashed`, else it is pending again as a suspect. Any node calls it, repeatedly.
 -- Atomic: from the marking on, the dead node's tokens have no effect.
 --
--- args: most: leases ended at most · dead: incarnations that were declared dead in another partition
+-- args: most: leases ended at most
 -- Returns JSON of isDone: no incarnation holds leases any more, or none could be ended · nodes: { incarnation, id, count: of leases ended } of the
 -- dead that this call handled · failed: { id: in hex, record: null where it is not kept, crashes } of the requests that failed;
 -- nothing without a crawl. O(nodes + leases).
@@ -37,7 +37,6 @@ end
 verbs.register('recover', { 'allow-oom', 'crawl-if-any' }, function(crawl, args)
   local left, handled, failed = args.most, {}, {}
   nodes.markDead(crawl)
-  for _, incarnation in ipairs(args.dead) do nodes.declareDead(crawl, incarnation) end
   for _, incarnation in ipairs(redis.call('ZRANGE', crawl.keys.dead, 0, -1)) do
     local ids, ended = leases.of(crawl, incarnation, left)
     leases.finish(crawl, ids, ended)

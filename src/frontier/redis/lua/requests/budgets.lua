@@ -30,8 +30,8 @@ function budgets.closeWhenSpent(crawl)
   local limits = ofRun(crawl)
   if not limits or meta.get(crawl, 'closing') then return end
   local used = {
-    -- Only when nothing is leased: a lease that ends unstarted gives its page back. Over partitions the nodes sum the pages up.
-    pages = redis.call('HLEN', crawl.keys.leases) == 0 and not meta.get(crawl, 'partition') and meta.number(crawl, 'run_pages') or 0,
+    -- Only when nothing is leased: a lease that ends unstarted gives its page back.
+    pages = redis.call('HLEN', crawl.keys.leases) == 0 and meta.number(crawl, 'run_pages') or 0,
     items = meta.number(crawl, 'run_items'),
     errors = meta.number(crawl, 'run_errors'),
     ms = crawl.nowMs - meta.number(crawl, 'run_started'),
@@ -45,18 +45,11 @@ function budgets.closeWhenSpent(crawl)
   end
 end
 
--- The page budget of the run; 0 for none.
-function budgets.pagesOfRun(crawl)
-  local limits = ofRun(crawl)
-  return limits and limits.pages or 0
-end
-
--- How many pages are left, in a partition of what it was granted; nil for no limit.
+-- How many pages are left; nil for no limit.
 function budgets.pagesLeft(crawl)
-  local most = budgets.pagesOfRun(crawl)
-  if most == 0 then return nil end
-  if meta.get(crawl, 'partition') then most = meta.number(crawl, 'granted') - meta.number(crawl, 'returned') end
-  return math.max(0, most - meta.number(crawl, 'run_pages'))
+  local limits = ofRun(crawl)
+  if not limits or limits.pages == 0 then return nil end
+  return math.max(0, limits.pages - meta.number(crawl, 'run_pages'))
 end
 
 -- Whether the item budget is already used up, so that a page with items comes too late.

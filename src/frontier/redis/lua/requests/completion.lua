@@ -19,7 +19,7 @@ end
 function completion.isIdle(crawl, seedsWaiting, pipelines)
   return seedsWaiting == 0 and meta.get(crawl, 'control') == 'running'
     and (meta.get(crawl, 'has_start') ~= '1' or meta.get(crawl, meta.get(crawl, 'run_start') or 'start') == 'pushed')
-    and not completion.isBusy(crawl) and feeds.areAllWritten(crawl, pipelines) and transfers.isEmpty(crawl)
+    and not completion.isBusy(crawl) and feeds.areAllWritten(crawl, pipelines)
 end
 
 -- Whether the hooks for an idle crawl were asked, and gave nothing: no page has begun since. True where there are none.

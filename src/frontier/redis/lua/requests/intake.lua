@@ -2,8 +2,7 @@
 -- was still there. Atomic: a seed is never out of its key without being in the frontier, and never in twice.
 --
 -- args: kind (seeds | seeds-filtered) · type of the key (list | set | zset) · key: its number, from 1 · queueClass,
---   epoch: for a new meta · seeds: { value, requests (acceptance.lua; absent for none), bad: JSON for the bad list,
---   transfers: its requests for other partitions (partitions/transfers.lua); absent for none }
+--   epoch: for a new meta · seeds: { value, requests (acceptance.lua; absent for none), bad: JSON for the bad list }
 -- Returns JSON of accepted, duplicates, bad. O(n log m), and for a list n times what was put before the batch since it
 -- was read.
 
@@ -34,7 +33,6 @@ verbs.register('intake', { 'creates-crawl', 'accepts', 'once' }, function(crawl,
         local answer = acceptance.accept(crawl, seed.requests, args.kind)
         total.accepted, total.duplicates = total.accepted + answer.accepted, total.duplicates + answer.duplicates
       end
-      if seed.transfers then transfers.add(crawl, seed.transfers) end
     end
   end
   return cjson.encode(total)

@@ -4,21 +4,19 @@
 -- args: kind (links | seeds | seeds-filtered | start | start-filtered) · queueClass, epoch: for a new meta; no epoch: make
 --   none · requests (acceptance.lua) · of start requests, start: the name of their field in meta · from, total: the index of
 --   the first, and how many there are; no total while more may follow
--- In a partition of several also: span: how many start requests the part has in all partitions together · offsets: the place
--- of each of these requests in the part · skips: parts without a request of this partition are left out · isPart: epoch and allSeen are wanted
 -- A long list of start requests comes in parts, in order; each is accepted once, whichever node brings it. Those of a
 -- generator (start-filtered) come again from its beginning when its node died: filtered ones are judged by the dupefilter,
 -- unfiltered ones by their index.
 -- A new meta has no shape yet: the first node to join decides it. A shape that was agreed holds for pushes as well.
--- Returns JSON of accepted, duplicates, dropped, trapped (absent for 0), of a generator's requests waiting, and epoch
--- and allSeen where they are wanted. O(n log m) for n requests on m pending.
+-- Returns JSON of accepted, duplicates, dropped, trapped (absent for 0), and of a generator's requests waiting.
+-- O(n log m) for n requests on m pending.
 
 -- Without the unfiltered requests that were pushed before, and those that have a smaller index than `pushed`.
-local function notPushed(requests, from, pushed, offsets)
+local function notPushed(requests, from, pushed)
   local kept = {}
   for i = 1, #requests.ids do
     local isUnfiltered = requests.unfiltered and requests.unfiltered[i] == 1
-    if not isUnfiltered or from + (offsets and offsets[i] or i) > pushed then kept[#kept + 1] = i end
+    if not isUnfiltered or from + i > pushed then kept[#kept + 1] = i end
   end
   if #kept == #requests.ids then return requests end
   local rest = {}
@@ -33,29 +31,23 @@ local function pushStart(crawl, requests, kind, args)
   local field, from, count = args.start, args.from, #requests.ids
   -- How many were pushed, or `pushed` when all were.
   local pushed = meta.get(crawl, field) == 'pushed' and math.huge or meta.number(crawl, field)
-  local answer, allSeen = { accepted = 0, duplicates = count }, true
-  -- A partition gets only the parts that contain requests of it.
-  if from > pushed and args.skips then pushed = from end
+  local answer = { accepted = 0, duplicates = count }
   if from > pushed then verbs.refuse('CRAWLNODE_GONE the start requests before these are gone') end
   local isGenerated = kind == 'start-filtered'
   if pushed < math.huge and (from == pushed or isGenerated) then
-    if isGenerated then requests = notPushed(requests, from, pushed, args.offsets) end
-    answer, allSeen = acceptance.accept(crawl, requests, isGenerated and 'seeds-filtered' or 'start')
+    if isGenerated then requests = notPushed(requests, from, pushed) end
+    answer = acceptance.accept(crawl, requests, isGenerated and 'seeds-filtered' or 'start')
     answer.duplicates = count - answer.accepted
-    -- Partition 0 knows that they were pushed.
-    if args.skips then meta.add(crawl, 'from_others', answer.accepted) end
-    local reached = math.max(from + (args.span or count), pushed)
+    local reached = math.max(from + count, pushed)
     meta.set(crawl, field, args.total and reached >= args.total and 'pushed' or reached)
   end
   if isGenerated then answer.waiting = queue.pending(crawl) + redis.call('ZCARD', crawl.keys.delayed) end
-  return answer, allSeen
+  return answer
 end
 
 verbs.register('push', { 'creates-crawl', 'accepts', 'once' }, function(crawl, args)
   dupefilters.agree(crawl)
   local isStart = args.kind == 'start' or args.kind == 'start-filtered'
   local accept = isStart and pushStart or acceptance.accept
-  local answer, allSeen = accept(crawl, args.requests, args.kind, args)
-  if args.isPart then answer.epoch, answer.allSeen = meta.get(crawl, 'epoch'), allSeen end
-  return cjson.encode(answer)
+  return cjson.encode((accept(crawl, args.requests, args.kind, args)))
 end)
