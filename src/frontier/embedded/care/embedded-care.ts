@@ -6,7 +6,6 @@ import {
   type Examined,
   idText,
   type NodeView,
-  type StoredRecord,
   type Totals,
   type WaitingState,
 } from '../../care/care-store.js';
@@ -17,16 +16,11 @@ import type { DomainRow } from '../domains/domain-row.js';
 import type { Database } from '../file/database.js';
 import { damagedStore } from '../file/sqlite-errors.js';
 import type { RequestState } from '../queue/requests.js';
-import { beginRepair, endRepair, putRequests } from './rebuild.js';
+import { beginRepair, endRepair, putRequests, type RecordRow } from './rebuild.js';
 import { sidesOf } from './sides.js';
 
 /** Rows of one transaction. */
 const WINDOW = 1_000;
-
-/** A record with the number of its request. */
-export interface RecordRow extends StoredRecord {
-  readonly n: number;
-}
 
 export function embeddedCare(
   batch: CommitBatch,

@@ -1,5 +1,5 @@
 /** Repair in a folder: the rows of `request`, and the counters, from the rows of `record` and `failure`. */
-import type { ReadRecord } from '../../care/care-store.js';
+import type { ReadRecord, StoredRecord } from '../../care/care-store.js';
 import type { Repaired } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
@@ -9,10 +9,14 @@ import { plainText } from '../file/statements.js';
 import { addFailure } from '../queue/failures.js';
 import { orderOf } from '../queue/order.js';
 import { noteLost, pendingState, type RequestState } from '../queue/requests.js';
-import type { RecordRow } from './embedded-care.js';
 
 /** Requests of one step: a transaction of some ms. */
 const STEP = 500;
+
+/** A record with the number of its request. */
+export interface RecordRow extends StoredRecord {
+  readonly n: number;
+}
 
 export function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): void {
   tx.replaceLostTally();
