@@ -64,7 +64,7 @@ function byGot() {
 
 async function byDownloader() {
   // Not loaded where it is not used: it would be part of the floor's start.
-  const { createDownloader } = await import('../../dist/downloader/downloader.js');
+  const { createDownloader } = await import('../../dist/internal.js');
   const downloader = createDownloader({
     timeoutMs: 180_000,
     maxBodyBytes: 1024 ** 3,

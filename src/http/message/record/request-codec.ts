@@ -8,7 +8,7 @@
  * r redirects, k cookies, j cookie jar, t accepted at, f the item that waits for this file (`waiting-item.ts`).
  */
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { InvalidRequestError } from '../../../errors.js';
 import { domainOf } from '../../url/domain.js';
 import { parseUrl } from '../../url/parse-url.js';
