@@ -9,7 +9,7 @@ local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'ru
   'run_failed', 'run_error_pages', 'run_accepted', 'run_started', 'delay', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'domain_pages', 'idle_since',
   'hungry_at', 'cookies', 'cookies_floor' }
 local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'delayed', 'leases', 'nodes', 'dead', 'node-info', 'held',
-  'pages', 'answers' }
+  'settled', 'answers' }
 local KEPT = { failed = 'zset', failures = 'hash', crashes = 'hash', domains = 'hash', validators = 'hash',
   ['domain-pages'] = 'hash', robots = 'hash', ['robots-kept'] = 'zset' }
 local A_DAY = 86400000

@@ -17,7 +17,7 @@ verbs.register('repair_put', { 'crawl' }, function(crawl, args)
       if failures[i] then
         redis.call('ZADD', at.failed, crawl.nowUs, id)
       elseif not domain then
-        leases.fail(crawl, id, args.unreadable)
+        leaseRecords.fail(crawl, id, args.unreadable)
       elseif dueAt and dueAt > 0 then
         queue.delay(crawl, domain, priority, id, dueAt, arrival)
       else

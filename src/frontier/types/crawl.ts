@@ -1,12 +1,20 @@
 /** The settings that the nodes of a crawl share, its parts, and the states of its requests. */
 
-import type { Dupefilter } from './dupefilter-classes.js';
+import type { Dupefilter } from '../dupefilter-classes.js';
 
 export type { Dupefilter };
 
 export type Engine = 'redis' | 'embedded';
 
 export type Control = 'running' | 'paused' | 'stopping';
+
+/** A node, as it names itself. */
+export interface NodeInfo {
+  /** The label given with `--node-id`, or host-pid. May repeat. */
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+}
 
 /** Settings that all nodes of a crawl must share. A node with another shape is refused (exit 3), naming both values. */
 export interface Shape {
