@@ -1,4 +1,4 @@
-/** DESIGN §4: imports go one way, and only the command line touches environment, exit code and console. */
+/** Imports go one way, and only the command line touches environment, exit code and console. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -68,6 +68,7 @@ async function byDownloader() {
   const downloader = createDownloader({
     timeoutMs: 180_000,
     maxBodyBytes: 1024 ** 3,
+    robotsBytes: 500 * 1024,
     warnBodyBytes: 0,
     minBytesPerSecond: 0,
     failOnDataLoss: true,
@@ -77,5 +78,5 @@ async function byDownloader() {
     defaultHeaders: {},
     concurrency: CONCURRENCY,
   });
-  return (request) => downloader.start(request).result;
+  return (request) => downloader.start(request, { purpose: 'page' }).result;
 }

@@ -2,6 +2,7 @@
 import type { DownloaderOptions } from '../../downloader/downloader.js';
 import { dupefilterOf } from '../../frontier/dupefilter-classes.js';
 import type { AutoThrottle, DomainLimits, Shape, Tunables } from '../../frontier/frontier.js';
+import { MAX_ROBOTS_BYTES } from '../../frontier/robots/robots-state.js';
 import { fingerprint } from '../../http/message/fingerprint.js';
 import type { Request } from '../../http/message/request.js';
 import type {
@@ -194,6 +195,7 @@ export function downloaderOptionsOf(settings: Settings): DownloaderOptions {
   return {
     timeoutMs: ms(settings.DOWNLOAD_TIMEOUT),
     maxBodyBytes: settings.DOWNLOAD_MAXSIZE,
+    robotsBytes: MAX_ROBOTS_BYTES,
     warnBodyBytes: settings.DOWNLOAD_WARNSIZE,
     minBytesPerSecond: settings.DOWNLOAD_MIN_RATE,
     failOnDataLoss: settings.DOWNLOAD_FAIL_ON_DATALOSS,
