@@ -8,8 +8,8 @@ import { rebuildJars } from '../cookies/jars.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { FirstShape } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
+import { addFailure } from '../failed/failed-list.js';
 import { closeGaps, outboxBreaches } from '../feeds/damaged-outboxes.js';
-import { addFailure } from '../queue/failures.js';
 import { orderOf } from '../queue/order.js';
 import { countAsWaiting, hexOf, noteLost, pendingState, type RequestState } from '../queue/requests.js';
 

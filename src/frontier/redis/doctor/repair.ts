@@ -5,7 +5,7 @@ import type { Arguments } from '../connection/lua-message.js';
 import { int, json } from '../connection/reply.js';
 import { type Ask, pairs, walk } from '../connection/scan.js';
 import type { CrawlAccess } from '../crawl-access.js';
-import { newEpoch } from '../join.js';
+import { newEpoch } from '../nodes/join.js';
 import { domainName } from '../request-columns.js';
 import { repairPieces } from './dupefilter-pieces.js';
 
