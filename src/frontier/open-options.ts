@@ -1,5 +1,5 @@
 /** The options that open a frontier: the store, the keys of the crawl, and the settings that all its clients share. */
-import type { Shape } from './crawl-types.js';
+import type { Shape } from './types/crawl.js';
 
 /** Key names with their templates already expanded for spider and job (see `settings/keys.ts`). */
 export interface FrontierKeys {

@@ -1,6 +1,6 @@
 /**
  * What `crawlAsNode` is given and what it hands back. `crawler/project/settings-to-options.ts` fills it from the settings: every value
- * here is plain (ms, bytes, counts), so that nothing in the engine reads a setting by name.
+ * here is plain (ms, bytes, counts), so that nothing in this folder reads a setting by name.
  */
 import type { Downloader } from '../downloader/downloader.js';
 import type {
@@ -173,7 +173,7 @@ export interface NodeProgress {
   readonly trouble: string | null;
 }
 
-/** Everything the engine works with. It closes none of it: whoever opened frontier, downloader and feeds does. */
+/** Everything a node works with. It closes none of it: whoever opened frontier, downloader and feeds does. */
 export interface NodeDeps {
   readonly frontier: Frontier;
   /** The same store again, for the heartbeat thread's own connection. */
@@ -183,16 +183,16 @@ export interface NodeDeps {
   readonly job: string | null;
   /** The crawl in a command to be typed: `shop`, `shop --job may`. */
   readonly crawlArguments: string;
-  /** The engine calls `opened()` after joining and `closed(reason)` at the end. */
+  /** The node calls `opened()` after joining and `closed(reason)` at the end. */
   readonly spider: Spider;
   readonly downloader: Downloader;
-  /** The engine calls `open()` before the first page and `close()` at the end. */
+  /** The node calls `open()` before the first page and `close()` at the end. */
   readonly pipelines: ItemPipelines;
-  /** Those of the user's own code. The engine writes what is changed outside of pages. */
+  /** Those of the user's own code. The node writes what is changed outside of pages. */
   readonly stats: NodeStats;
-  /** Null without any. The engine opens and closes them like the pipelines. */
+  /** Null without any. The node opens and closes them like the pipelines. */
   readonly extensions?: Extensions | null;
-  /** Null without any. The engine opens and closes it like the pipelines. */
+  /** Null without any. The node opens and closes it like the pipelines. */
   readonly middleware?: Middleware | null;
   readonly options: NodeOptions;
   readonly log: Logger;

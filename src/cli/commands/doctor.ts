@@ -12,7 +12,7 @@ import { problemsOf } from '../../spider/loading/discover.js';
 import type { CliCommand } from '../command.js';
 import type { Context } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
-import { fillCrawlArguments } from '../messages/fill-crawl-arguments.js';
+import { fillCrawlArguments } from '../messages/crawl-name.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
 import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../reports/doctor-findings.js';

@@ -10,10 +10,10 @@ import { createBackup } from '../backup/create-backup.js';
 import { refuseExisting, type WrittenBackup } from '../backup/write-backup.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
-import { atLeastOne } from '../options/at-least-one.js';
-import { commaList } from '../options/comma-list.js';
+import { crawlName } from '../messages/crawl-name.js';
 import { parseDuration } from '../options/duration.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
+import { atLeastOne, commaList } from '../options/option-parsers.js';
 import { spiderWords } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import type { CleanPolicy } from '../reset/clean-policy.js';
@@ -22,7 +22,6 @@ import { type AllJobsOptions, resetAllJobs } from '../reset/reset-all-jobs.js';
 import { namedParts, ownParts } from '../reset/reset-parts.js';
 import { noSuchCrawl, planJson, planReset, type ResetCrawl, showPlan } from '../reset/reset-plan.js';
 import { confirm } from '../terminal/confirm.js';
-import { crawlName } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
 /** The parts without `--only` or `--all`. They do not include the items. */

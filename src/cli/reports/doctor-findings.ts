@@ -3,8 +3,8 @@ import { isPipelineOutbox } from '../../feed-outbox.js';
 import { duration, howMany, n } from '../../format-amounts.js';
 import type { Finding, Snapshot } from '../../frontier/frontier.js';
 import { type Context, print, printJson } from '../context.js';
+import { crawlName } from '../messages/crawl-name.js';
 import { paintFor } from '../terminal/colour.js';
-import { crawlName } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
 /** A finding with its crawl. `spider` is null when it concerns all crawls. */

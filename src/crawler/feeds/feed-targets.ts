@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../../errors.js';
 import { feedId } from '../../feed-outbox.js';
-import { BATCH_ID } from '../../pipelines/feeds/batch-path.js';
+import { BATCH_ID } from '../../pipelines/feeds/batched-content.js';
 import {
   compressed,
   type FeedFormatName,

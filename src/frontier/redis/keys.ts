@@ -18,7 +18,7 @@ export const internalWords = [
   'dead',
   'node-info',
   'held',
-  'pages',
+  'settled',
   'answers',
   'feeds',
   'outbox',

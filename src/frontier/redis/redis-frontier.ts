@@ -3,6 +3,7 @@
  * reply is lost, so that it happens once. Ids travel as 20 raw bytes and are hex on this side.
  */
 import { loadedOnUse } from '../backup/loaded-on-use.js';
+import { classOf } from '../dupefilter-classes.js';
 import type { Frontier, HeartbeatAnswer, PushAnswer } from '../frontier.js';
 import type { OpenOptions, RedisAddress } from '../open-options.js';
 import { cannotForget } from '../refusals.js';
@@ -19,7 +20,7 @@ import { failedList } from './redis-failed.js';
 import { redisFeeds } from './redis-feeds.js';
 import { robotsVerbs } from './redis-robots.js';
 import { seedVerbs } from './redis-seeds.js';
-import { columnsOf, domainName, markOf } from './request-columns.js';
+import { columnsOf, domainName } from './request-columns.js';
 import { statArguments } from './stored-stats.js';
 
 export async function openRedisFrontier(options: OpenOptions, address: RedisAddress): Promise<Frontier> {
@@ -90,8 +91,10 @@ function frontierOn(connection: RedisConnection, options: OpenOptions): Frontier
       return inspectRequest(crawl, request);
     },
     async forget(fingerprint) {
-      if (dupefilter().class === 'BloomDupeFilter') throw cannotForget();
-      return int(await call('forget', { mark: markOf(fingerprint, dupefilter()) })) === 1;
+      const ours = dupefilter();
+      const { canForget, markOf } = classOf(ours);
+      if (!canForget) throw cannotForget(ours);
+      return int(await call('forget', { mark: markOf(fingerprint) })) === 1;
     },
     count: () => connection.patiently((client) => countParts(client, keys)),
     clear: (parts, { force }) => clearParts(crawl, parts, force),

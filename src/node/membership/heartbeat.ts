@@ -6,10 +6,13 @@
  * its supervisor to restart.
  */
 import { once } from 'node:events';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { OpenOptions } from '../../frontier/open-options.js';
 import type { Logger } from '../../log.js';
+import { isSource, packageFolder } from '../../package-folder.js';
 
 /** Handed to the thread at its start; plain data and shared memory. */
 export interface HeartbeatOptions {
@@ -222,13 +225,13 @@ function monotonicMs(): number {
   return Number(process.hrtime.bigint() / 1_000n) / 1_000;
 }
 
-/** Built code starts its neighbour as it is; run from source, the thread first learns TypeScript (as `tsx` does it). */
+/** The build has a file for the thread. From source, the thread first registers tsx. */
 function startThread(options: HeartbeatOptions): Worker {
-  if (import.meta.url.endsWith('.js')) {
-    return new Worker(new URL('heartbeat-thread.js', import.meta.url), { workerData: options });
+  if (!isSource) {
+    return new Worker(path.join(packageFolder, 'dist', 'heartbeat-thread.js'), { workerData: options });
   }
   const tsx = import.meta.resolve('tsx/esm/api');
-  const thread = new URL('heartbeat-thread.ts', import.meta.url);
+  const thread = pathToFileURL(path.join(packageFolder, 'src', 'node', 'membership', 'heartbeat-thread.ts'));
   const script = `import('${tsx}').then(({ register }) => { register(); return import('${thread}'); })`;
   return new Worker(script, { eval: true, workerData: options });
 }

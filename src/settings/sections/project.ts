@@ -1,6 +1,6 @@
 /** Settings: the project, the job, and the lifetime of a node. */
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   choice,
   define,

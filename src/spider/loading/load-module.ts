@@ -1,14 +1,11 @@
 /** Import a user's TypeScript or JavaScript module from any folder. Its `crawlnode` is the running copy. */
 import { realpath } from 'node:fs/promises';
 import module from 'node:module';
+import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { isSource, packageFolder } from '../../package-folder.js';
 import { loadError } from './load-error.js';
-import { type HooksData, initialize, load, resolve } from './module-hooks.js';
-
-/** When crawlnode runs from source, tsx or vitest already load TypeScript and resolve `crawlnode`. */
-const isSource = import.meta.url.endsWith('.ts');
-/** The entry module, which `import 'crawlnode'` loads. */
-const crawlnode = new URL('../../index.js', import.meta.url).href;
+import { type HooksData, initialize, load, resolve, USER_MODULE } from './module-hooks.js';
 
 let typescriptFolder: string | null = null;
 let installed: Promise<void> | undefined;
@@ -25,20 +22,24 @@ export function setTypeScriptCache(folder: string | null): void {
  * Import a `.ts`, `.js` or `.mjs` file and return its exports. A second call returns the same module.
  * @throws SpiderLoadError that names the file (with line and column where they are known) and the reason.
  */
-export async function loadModule(path: string): Promise<Record<string, unknown>> {
+export async function loadModule(file: string): Promise<Record<string, unknown>> {
   installed ??= installHooks();
   await installed;
   try {
-    return await import(/* @vite-ignore */ pathToFileURL(await realpath(path)).href);
+    const url = pathToFileURL(await realpath(file)).href;
+    return await import(/* @vite-ignore */ isSource ? url : USER_MODULE + url);
   } catch (error) {
-    throw await loadError(path, error);
+    throw await loadError(file, error);
   }
 }
 
 /** Uses hooks in the main thread where Node has them (22.15, 23.5), because starting a hooks thread is slow. */
 async function installHooks(): Promise<void> {
+  // tsx or vitest already load TypeScript and resolve `crawlnode`.
   if (isSource) return;
-  const data: HooksData = { loader: import.meta.url, crawlnode, typescriptFolder };
+  const builtFile = (name: string) => pathToFileURL(path.join(packageFolder, 'dist', name)).href;
+  const crawlnode = builtFile('index.js');
+  const data: HooksData = { crawlnode, typescriptFolder };
   const { registerHooks } = module as { registerHooks?: (hooks: object) => void };
   if (registerHooks) {
     initialize(data);
@@ -46,7 +47,7 @@ async function installHooks(): Promise<void> {
   } else {
     // Every spider imports it, and it loads faster without the hooks thread.
     await import(crawlnode);
-    module.register('./module-hooks.js', { parentURL: import.meta.url, data });
+    module.register(builtFile('module-hooks.js'), { data });
   }
   // Stack traces then show the lines of the TypeScript source.
   process.setSourceMapsEnabled(true);

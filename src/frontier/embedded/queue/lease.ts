@@ -1,5 +1,5 @@
 /** The lease verb: promote what is due, then lease the best requests of the ready domains, in order and within limits. */
-import { type CrawlState, type Lease, type LeaseAnswer, MAX_WAIT_MS } from '../../frontier.js';
+import { type CrawlState, type Lease, type LeaseAnswer, MAX_WAIT_MS, STAND_BACK_MS } from '../../frontier.js';
 import { cookiesSince } from '../cookies/read-cookies.js';
 import { openWork } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
@@ -11,7 +11,7 @@ import { closeWhenSpent, isFull } from '../nodes/budgets.js';
 import { asker, wasAsked } from '../nodes/idle.js';
 import { type JoinedNode, type NodeRow, pipelinesOf } from '../nodes/node-row.js';
 import { isStarted } from '../seeds/starts.js';
-import { hungryWaitMs, noteHunger, STAND_BACK_MS, standsBack } from './fair-share.js';
+import { hungryWaitMs, noteHunger, standsBack } from './fair-share.js';
 import { grantLease } from './leases.js';
 import { headOf, isBefore, type Order } from './order.js';
 import { promoteDelayed } from './requests.js';

@@ -1,4 +1,5 @@
 /** Live requests: a row and its record each. Functions that change the state also update the counters. */
+import { classOf } from '../../dupefilter-classes.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { plainText } from '../file/statements.js';
@@ -135,7 +136,7 @@ export function promoteDelayed(tx: Transaction, max: number): void {
 
 /**
  * Delete a request whose record vanished from the file, because somebody deleted rows or a repair could not save it. It is
- * counted as lost, and its fingerprint is forgotten, so that links and seeds bring it back. A BloomDupeFilter cannot forget.
+ * counted as lost, and its fingerprint is forgotten, so that links and seeds bring it back. Some classes cannot forget.
  */
 export function noteLost(
   tx: Transaction,
@@ -144,7 +145,7 @@ export function noteLost(
   deleteRequest(tx, n);
   tx.tally.lost += 1;
   const seen = tx.dupefilter.open();
-  if (unfiltered === 1 || seen === null || seen.choice.class === 'BloomDupeFilter') return;
+  if (unfiltered === 1 || seen === null || !classOf(seen.choice).canForget) return;
   if (seen.forget(id)) tx.crawl.epoch += 1;
 }
 

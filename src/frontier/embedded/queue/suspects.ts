@@ -4,15 +4,12 @@
  * dies with it. Suspects with the fewest crashes come first: while somebody kills nodes from outside, the deaths spread over
  * many suspects, and the one with the most crashes is judged last.
  */
-import type { Lease } from '../../frontier.js';
+import { type Lease, SUSPECTS_READ } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { dueAtOf, startDelayTimer } from '../domains/delay-timer.js';
 import { concurrencyOf } from '../domains/domain-state.js';
 import type { NodeRow } from '../nodes/node-row.js';
 import { grantLease } from './leases.js';
-
-/** Suspects looked at by one call at most. */
-const LOOK_AT = 100;
 
 interface Suspect {
   readonly n: number;
@@ -80,5 +77,5 @@ function suspects({ sql, space, tally }: Transaction): Suspect[] {
   if (tally.suspects === 0) return [];
   return sql.all<Suspect>`
     SELECT n, domain FROM request WHERE space = ${space} AND state = 'suspect'
-    ORDER BY crashes, rank, arrival LIMIT ${LOOK_AT}`;
+    ORDER BY crashes, rank, arrival LIMIT ${SUSPECTS_READ}`;
 }

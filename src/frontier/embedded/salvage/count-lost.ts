@@ -1,5 +1,5 @@
 /** Counts the known losses of a damaged file by comparing its readable counters with the saved rows. */
-import type { Dupefilter } from '../../frontier.js';
+import { classOf, dupefilterNames } from '../../dupefilter-classes.js';
 import type { Statements } from '../file/statements.js';
 
 /** @returns a sentence for each loss; a crawl and its lists are named by their keys. */
@@ -10,17 +10,11 @@ export function countLost(sql: Statements): string[] {
 }
 
 /** The table of each class of dupefilter. */
-const tableOf: Readonly<Record<Dupefilter['class'], string>> = {
-  RFPDupeFilter: 'seen',
-  TimedRFPDupeFilter: 'seen_timed',
-  StateDupeFilter: 'seen_state',
-  CompactDupeFilter: 'seen_compact',
-  BloomDupeFilter: 'seen_bloom',
-};
-const seenTables = Object.values(tableOf);
+const tables = dupefilterNames.map((name) => [name, classOf({ class: name }).table] as const);
+const seenTables = [...new Set(tables.map(([, table]) => table))];
 
-/** A BloomDupeFilter is not counted: its bits do not tell how many fingerprints they stand for. */
-const countable = Object.entries(tableOf).filter(([name]) => name !== 'BloomDupeFilter');
+/** Bits are not counted: they do not tell how many fingerprints they stand for. */
+const countable = tables.filter(([, table]) => table !== 'seen_bloom');
 
 const crawls = `space LEFT JOIN tally ON tally.space = space.id LEFT JOIN crawl ON crawl.space = space.id
   WHERE is_crawl = 1 AND name IS NOT NULL`;

@@ -1,6 +1,7 @@
 /**
  * I4 and I8 for a dupefilter of many keys: its count is right, no piece is missing, and no piece has a time to live.
  */
+import { classOf } from '../../dupefilter-classes.js';
 import type { FrontierKeys } from '../../open-options.js';
 import type { Client } from '../connection/client.js';
 import { dupefilterKey, dupefilterPiece } from '../keys.js';
@@ -49,7 +50,8 @@ interface Found extends PieceIndex {
 async function lookAtPieces(client: Client, keys: FrontierKeys): Promise<Found | null> {
   const index = await readIndex(client, keys);
   if (index === null) return null;
-  const isBloom = (await agreedDupefilter(client, keys))?.class === 'BloomDupeFilter';
+  const agreed = await agreedDupefilter(client, keys);
+  const isBloom = agreed !== null && classOf(agreed).redisLayout === 'pieces: bits';
   const [missing, expiring]: [number[], string[]] = [[], []];
   let entries = 0;
   for (let from = 0; from < index.pieces; from += STEP) {

@@ -1,7 +1,7 @@
 /** Checks before a Redis is used: whether it has functions, whether it would evict our keys, whether the keys are ours. */
 import { messageOf, RefusedError } from '../../../errors.js';
 import { dataFormats, otherFormat } from '../../data-format.js';
-import type { Dupefilter } from '../../frontier.js';
+import { classOf, type Dupefilter } from '../../dupefilter-classes.js';
 import type { FrontierKeys, OpenOptions } from '../../open-options.js';
 import type { Client } from '../connection/client.js';
 import type { RedisConnection } from '../connection/connection.js';
@@ -9,6 +9,7 @@ import { isMissingFunction } from '../connection/errors.js';
 import { text } from '../connection/reply.js';
 import { allKeys, internalKey } from '../keys.js';
 import { agreedDupefilter } from '../read/dupefilter.js';
+import { mainKeyType } from '../request-columns.js';
 import { evictionDanger, INTSET_ENTRIES } from './examine/server.js';
 
 /** @throws RefusedError where the frontier could be evicted, a key holds another type, or the format is another. */
@@ -21,7 +22,7 @@ export async function refuseUnsafeStore(connection: RedisConnection, options: Op
     await refuseOtherFormat(client, keys);
     await refuseForeignKeys(client, options);
   });
-  if (acceptForeignKeys !== true && shape.dupefilter.class === 'CompactDupeFilter')
+  if (acceptForeignKeys !== true && classOf(shape.dupefilter).redisLayout === 'pieces: sets')
     await refuseSmallIntsets(connection, keys);
 }
 
@@ -31,15 +32,6 @@ async function refuseServerWithoutFunctions(client: Client): Promise<void> {
     if (!isMissingFunction(error)) throw error;
   });
 }
-
-/** The type of the dupefilter's main key. Bloom and Compact store their data in further keys. */
-const dupefilterTypes: Readonly<Record<Dupefilter['class'], string>> = {
-  RFPDupeFilter: 'set',
-  TimedRFPDupeFilter: 'zset',
-  StateDupeFilter: 'hash',
-  BloomDupeFilter: 'none',
-  CompactDupeFilter: 'none',
-};
 
 /** When the test is not allowed or the memory is full, the default (512) is assumed. */
 async function refuseSmallIntsets(connection: RedisConnection, keys: FrontierKeys): Promise<void> {
@@ -94,10 +86,10 @@ export async function foreignKeys(
   { keys, startUrlsType, shape }: OpenOptions,
 ): Promise<string[]> {
   // A client that only reads may have other settings than the crawl; one that writes is refused by the verbs.
-  const dupefilter = ((await agreedDupefilter(client, keys)) ?? shape.dupefilter).class;
+  const dupefilter = (await agreedDupefilter(client, keys)) ?? shape.dupefilter;
   const wanted = new Map([
     [keys.requests, 'hash'],
-    [keys.dupefilter, dupefilterTypes[dupefilter]],
+    [keys.dupefilter, mainKeyType(dupefilter)],
     [keys.items, 'list'],
     [keys.stats, 'hash'],
     ...keys.startUrls.map((key) => [key, startUrlsType] as const),
@@ -105,7 +97,8 @@ export async function foreignKeys(
   const foreign: string[] = [];
   for (const [key, type] of wanted) {
     const found = await client.type(key);
-    if (found !== 'none' && found !== type) foreign.push(foreignKey(key, found, type, keys, dupefilter));
+    if (found !== 'none' && found !== type)
+      foreign.push(foreignKey(key, found, type, keys, dupefilter.class));
   }
   return foreign;
 }

@@ -105,12 +105,12 @@ async function readNodes(
   nowMs: number,
   nodeTimeoutMs: number,
 ): Promise<{ nodes: NodeSnapshot[]; silent: NodeSnapshot[] }> {
-  const [beats, dead, infos, held, pages] = await Promise.all([
+  const [beats, dead, infos, held, settled] = await Promise.all([
     client.zrange(internalKey(keys, 'nodes'), 0, -1, 'WITHSCORES'),
     client.zrange(internalKey(keys, 'dead'), 0, -1, 'WITHSCORES'),
     client.hgetall(internalKey(keys, 'node-info')),
     client.hgetall(internalKey(keys, 'held')),
-    client.hgetall(internalKey(keys, 'pages')),
+    client.hgetall(internalKey(keys, 'settled')),
   ]);
   const describe = (incarnation: string, heardAtMs: number): NodeSnapshot => {
     const info = storedObject(infos[incarnation]);
@@ -123,7 +123,7 @@ async function readNodes(
       startedAt,
       heartbeatAgeMs: Math.max(0, Math.round(nowMs - heardAtMs)),
       leased: Number(held[incarnation] ?? 0),
-      pages: Number(pages[incarnation] ?? 0),
+      pages: Number(settled[incarnation] ?? 0),
       pagesPerSecond: numberField(info, 'pagesPerSecond') ?? 0,
       clockAheadMs: joinedAtMs === undefined ? 0 : startedAt - joinedAtMs,
     };

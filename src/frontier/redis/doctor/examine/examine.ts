@@ -1,5 +1,6 @@
 /** The checks of `doctor` for Redis and one crawl: each server, the rights of the user, the keys. */
 import { type Findings, findingsAbout } from '../../../doctor/findings.js';
+import { classOf } from '../../../dupefilter-classes.js';
 import type { Finding } from '../../../frontier.js';
 import type { OpenOptions } from '../../../open-options.js';
 import { type Client, serversOf } from '../../connection/client.js';
@@ -24,7 +25,7 @@ export async function examineRedis(client: Client, options: OpenOptions): Promis
   }
   // ioredis disconnects from a server that reports itself as read-only, and connects again.
   if (server !== undefined && isWritable) await examineRights(server, options.keys, store);
-  if (server !== undefined && options.shape.dupefilter.class === 'CompactDupeFilter')
+  if (server !== undefined && classOf(options.shape.dupefilter).redisLayout === 'pieces: sets')
     await examineIntsets(server, crawl);
   // Missing rights are reported already.
   await ifAllowed(examineKeys(client, options, crawl), undefined);

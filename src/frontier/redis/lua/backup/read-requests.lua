@@ -21,7 +21,7 @@ local readers = {
   suspects = function(entry) return entryOf(entry) end,
   delayed = entryOf,
   leases = function(id, packed)
-    local lease = leases.unpack(packed)
+    local lease = leaseRecords.unpack(packed)
     return { id = id, order = lease.order, domain = lease.domain }
   end,
 }

@@ -9,8 +9,8 @@
 --   cookies: changes: { jar, domain, path, name, text, untilMs: absent for none }
 --   dupefilter: index: { pieces, seen, slices, filled, allocated } of a BloomDupeFilter, which must be empty
 --   bits: pieces: { number, bits }
---   seen: marks · untils: for each the instant it is forgotten, or +inf; for a TimedRFPDupeFilter · lives: for each its entry
---     (dupefilters/state.lua), for a StateDupeFilter. Both are absent where the backup does not know them.
+--   seen: marks · untils: for each the instant it is forgotten, or +inf; for a ZSET (dupefilters/expiring.lua) · lives: for each
+--     its entry, for a HASH (dupefilters/state.lua). Both are absent where the backup does not know them.
 --   items: values · stats: counters: numbers by name · custom: { name, stored value, … }
 --   seeds: key: its number, from 1 · type (list | set | zset | bad) · values, each after its score in a zset
 --   feed: feed · record: its JSON · last: number of its last item
@@ -108,18 +108,7 @@ function restore.bits(crawl, args)
   for _, piece in ipairs(args.pieces) do redis.call('SET', prefix .. piece[1], piece[2]) end
 end
 
--- Of two expiries the later one stays. What a StateDupeFilter already knows of a request stays.
-function restore.seen(crawl, args)
-  local key, class = crawl.keys.dupefilter, dupefilters.of(crawl)
-  if args.untils then
-    for i, mark in ipairs(args.marks) do redis.call('ZADD', key, 'GT', args.untils[i], mark) end
-  elseif class.type == 'hash' then
-    local finished = state.pack(crawl, 'done', 0, 0)
-    for i, mark in ipairs(args.marks) do redis.call('HSETNX', key, mark, args.lives and args.lives[i] or finished) end
-  else
-    class.record(crawl, args.marks, {}, false)
-  end
-end
+function restore.seen(crawl, args) dupefilters.of(crawl).restore(crawl, args.marks, args) end
 
 function restore.items(crawl, args) lists.send('RPUSH', crawl.keys.items, args.values) end
 

@@ -19,7 +19,7 @@ function keys.byName(KEYS)
     queue = KEYS[6], -- ZSET, all scores 0: member of each pending request that is not a suspect
     suspects = KEYS[7], -- ZSET by crashes: entry of each pending request that was leased when its node died
     delayed = KEYS[8], -- ZSET due at → entry
-    leases = KEYS[9], -- HASH id → record, see leases/leases.lua
+    leases = KEYS[9], -- HASH id → record, see leases/lease-records.lua
     failed = KEYS[10], -- ZSET failed at in µs → id
     failures = KEYS[11], -- HASH id → JSON { reason, status, attempts, crashes, node, detail }
     crashes = KEYS[12], -- HASH id → number of nodes that died while processing it
@@ -32,7 +32,7 @@ function keys.byName(KEYS)
     dead = KEYS[17], -- ZSET instant → incarnation whose leases are still to be moved
     ['node-info'] = KEYS[18], -- HASH incarnation → JSON { id, host, pid, startedAt, joinedAtMs, pagesPerSecond }
     held = KEYS[19], -- HASH incarnation → number of its leases
-    pages = KEYS[20], -- HASH incarnation → pages it has settled
+    settled = KEYS[20], -- HASH incarnation → pages it has settled as done or failed
     answers = KEYS[21], -- HASH → answers that may not have arrived, see answers.lua
     -- Feeds, see feeds/feeds.lua.
     feeds = KEYS[22], -- HASH feed → JSON, feed:tail → number of its last item

@@ -7,7 +7,7 @@
 --   the first are absent where there is nothing. O(1).
 verbs.register('inspect', { 'no-writes' }, function(crawl, args)
   local at, id = crawl.keys, args.id
-  local lease = leases.read(crawl, { id })[1]
+  local lease = leaseRecords.read(crawl, { id })[1]
   local letter, atMs, status, attempts = state.read(crawl, args.fingerprint)
   local d = examineDomains.readable(args.domain, redis.call('HGET', at.domains, args.domain))
   local opensAt = d and delayTimer.dueAt(d) or 0

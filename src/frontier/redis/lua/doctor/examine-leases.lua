@@ -6,7 +6,7 @@ local function readAll(crawl)
   local all = { ids = {}, unreadable = {}, byNode = {}, byDomain = {}, ofNode = {} }
   local rows = redis.call('HGETALL', crawl.keys.leases)
   for i = 1, #rows, 2 do
-    local isWhole, lease = pcall(leases.unpack, rows[i + 1])
+    local isWhole, lease = pcall(leaseRecords.unpack, rows[i + 1])
     all.ids[#all.ids + 1] = rows[i]
     if isWhole and lease.domain ~= '' then
       all.byNode[lease.node] = (all.byNode[lease.node] or 0) + 1

@@ -10,7 +10,7 @@ local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'ru
   'hungry_at', 'cookies', 'cookies_floor' }
 -- What is known of robots.txt goes with them, as it can be fetched again.
 local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'leases', 'nodes', 'dead', 'node-info', 'held',
-  'pages', 'answers', 'robots', 'robots-kept', 'repaired' }
+  'settled', 'answers', 'robots', 'robots-kept', 'repaired' }
 local KEPT = { delayed = 'zset', failed = 'zset', failures = 'hash', crashes = 'hash', domains = 'hash',
   validators = 'hash', ['domain-pages'] = 'hash' }
 local A_DAY = 86400000

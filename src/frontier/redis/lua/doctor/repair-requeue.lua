@@ -14,7 +14,7 @@ verbs.register('repair_requeue', { 'crawl' }, function(crawl, args)
       if redis.call('HEXISTS', at.failures, id) == 1 then
         redis.call('ZADD', at.failed, crawl.nowUs, id)
       elseif not request.domain then
-        leases.fail(crawl, id, args.unreadable)
+        leaseRecords.fail(crawl, id, args.unreadable)
       else
         local sortKey = queue.order(crawl, request.priority, request.arrival) .. id
         queue.makePending(crawl, request.domain, sortKey, tonumber(redis.call('HGET', at.crashes, id) or 0) or 0)

@@ -13,7 +13,7 @@
 function acceptance.check(crawl)
   dupefilters.refuseOther(crawl)
   local at = crawl.keys
-  if not (keys.isOf(dupefilters.of(crawl).type, at.dupefilter) and keys.isOf('list', at.items) and keys.isOf('hash', at.stats)) then
+  if not (keys.isOf(crawl.args.dupefilter.type, at.dupefilter) and keys.isOf('list', at.items) and keys.isOf('hash', at.stats)) then
     verbs.refuse('WRONGTYPE the dupefilter, items or stats key of this crawl holds another type')
   end
 end

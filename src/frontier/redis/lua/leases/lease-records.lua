@@ -15,13 +15,13 @@ local function pack(crawl, request, crashes)
   return struct.pack(RECORD, crawl.args.call, crawl.nowMs, crashes, request.order, #node, node) .. request.domain
 end
 
-function leases.unpack(packed)
+function leaseRecords.unpack(packed)
   local call, atMs, crashes, order, node, rest = struct.unpack(RECORD, packed)
   return { call = call, atMs = atMs, crashes = crashes, order = order, node = node, domain = string.sub(packed, rest) }
 end
 
 -- Creates leases for requests that were taken out of the queue: { { id, order, domain }, … }.
-function leases.grant(crawl, taken, crashes)
+function leaseRecords.grant(crawl, taken, crashes)
   local packed = {}
   for _, request in ipairs(taken) do lists.pair(packed, request.id, pack(crawl, request, crashes)) end
   lists.send('HSET', crawl.keys.leases, packed)
@@ -29,27 +29,27 @@ function leases.grant(crawl, taken, crashes)
 end
 
 -- The leases of these ids, in order; false where there is none.
-function leases.read(crawl, ids)
+function leaseRecords.read(crawl, ids)
   local found = lists.read('HMGET', crawl.keys.leases, ids)
-  for i = 1, #found do found[i] = found[i] and leases.unpack(found[i]) end
+  for i = 1, #found do found[i] = found[i] and leaseRecords.unpack(found[i]) end
   return found
 end
 
 -- The domains of all leases, one for each lease.
-function leases.domains(crawl)
+function leaseRecords.domains(crawl)
   local names = {}
-  for i, packed in ipairs(redis.call('HVALS', crawl.keys.leases)) do names[i] = leases.unpack(packed).domain end
+  for i, packed in ipairs(redis.call('HVALS', crawl.keys.leases)) do names[i] = leaseRecords.unpack(packed).domain end
   return names
 end
 
 -- The leases of an incarnation, up to `most`: their ids, and the leases, by a walk over all: they are few (nodes × concurrency).
-function leases.of(crawl, node, most)
+function leaseRecords.of(crawl, node, most)
   local ids, found, cursor = {}, {}, nil
   while cursor ~= '0' and #found < most do
     local page = redis.call('HSCAN', crawl.keys.leases, cursor or '0', 'COUNT', 500)
     cursor = page[1]
     for i = 1, #page[2], 2 do
-      local lease = leases.unpack(page[2][i + 1])
+      local lease = leaseRecords.unpack(page[2][i + 1])
       if lease.node == node and #found < most then ids[#ids + 1], found[#found + 1] = page[2][i], lease end
     end
   end
@@ -57,7 +57,7 @@ function leases.of(crawl, node, most)
 end
 
 -- Deletes leases and releases the capacity of their nodes and domains. The caller moves the requests to their next state.
-function leases.finish(crawl, ids, ended)
+function leaseRecords.finish(crawl, ids, ended)
   local names, held = {}, {}
   for i, lease in ipairs(ended) do
     names[i] = lease.domain
@@ -70,20 +70,20 @@ function leases.finish(crawl, ids, ended)
 end
 
 -- Makes the request of a lease pending again, with its old arrival. crashes: more than the lease knows; absent for none.
-function leases.release(crawl, id, lease, crashes)
+function leaseRecords.release(crawl, id, lease, crashes)
   queue.makePending(crawl, lease.domain, lease.order .. id, crashes or lease.crashes)
   state.note(crawl, { id }, 'pending')
 end
 
 -- Ends leases and makes their requests pending again. Nothing is counted.
-function leases.returnToQueue(crawl, ids, ended)
-  leases.finish(crawl, ids, ended)
-  for i, lease in ipairs(ended) do leases.release(crawl, ids[i], lease) end
+function leaseRecords.returnToQueue(crawl, ids, ended)
+  leaseRecords.finish(crawl, ids, ended)
+  for i, lease in ipairs(ended) do leaseRecords.release(crawl, ids[i], lease) end
 end
 
 -- Moves a request to the failed list, and counts it for the run. failure: JSON of why. Beyond FAILED_LIMIT the record is
 -- dropped.
-function leases.fail(crawl, id, failure)
+function leaseRecords.fail(crawl, id, failure)
   meta.add(crawl, 'run_failed', 1)
   redis.call('ZADD', crawl.keys.failed, crawl.nowUs, id)
   redis.call('HSET', crawl.keys.failures, id, failure)

@@ -1,41 +1,8 @@
--- Leases requests and reports the state of the crawl: what lease.lua and settle-and-lease.lua have in common. Which requests are
--- taken, and the delays of their domains: queue/ready-requests.lua.
+-- Leases requests and reports the state of the crawl: what lease.lua and settle-and-lease.lua have in common. The steps, in order
+-- (docs/internals/leasing.md has the picture): due and waiting requests become ready; a volunteer gets a suspect; a node with
+-- more than its share stands back; else the best ready requests are taken (queue/ready-requests.lua).
 -- args.lease: { max, holding, random, pipelines, cookies }, see lease.lua.
 local MAX_LEASES, MAX_SKIPPED = 1000, 1000
-
--- A hungry node polls every 25 ms × number of nodes, so the total rate stays constant. It counts as hungry for two polls, and
--- for 300 ms at least.
-local function hungryWaitMs(crawl) return 25 * redis.call('ZCARD', crawl.keys.nodes) end
-local function isHungryNow(crawl)
-  return crawl.nowMs - meta.number(crawl, 'hungry_at') <= math.max(300, 2 * hungryWaitMs(crawl))
-end
-
--- A site whose concurrency is smaller than one node's would stay with the first node, which leases again right after each
--- settle. So a node that gets nothing while a domain may be full is recorded as hungry (meta.hungry). Another node that
--- holds more than its share of the leases then gets nothing for a moment. A crawl with DOWNLOAD_DELAY does without: there
--- requests wait for the delay, and any node may be the first to ask when it has passed. So does a concurrency of 1: its node
--- holds nothing when it leases again.
-local function standsBack(crawl)
-  local hungry = meta.get(crawl, 'hungry')
-  if not hungry or hungry == crawl.caller or not isHungryNow(crawl) then return false end
-  return nodes.held(crawl, crawl.caller) * redis.call('ZCARD', crawl.keys.nodes) > redis.call('HLEN', crawl.keys.leases)
-end
-
--- Whether pending requests may be kept back by the concurrency of their domain. An estimate in O(1), as idle nodes ask it all
--- the time: no domain is full while there are fewer leases than its concurrency allows.
-local function mayBeFull(crawl)
-  return meta.number(crawl, 'delay') == 0 and redis.call('ZCARD', crawl.keys.queue) > 0
-    and redis.call('HLEN', crawl.keys.leases) >= domainLimits.leastLimit(crawl)
-end
-
-local function noteHunger(crawl, isSatisfied)
-  if not isSatisfied then
-    meta.set(crawl, 'hungry', crawl.caller)
-    meta.set(crawl, 'hungry_at', crawl.nowMs)
-  elseif meta.get(crawl, 'hungry') == crawl.caller then
-    meta.set(crawl, 'hungry', '')
-  end
-end
 
 -- Drops requests whose record vanished, and counts them as lost. Returns the others.
 local function withRecords(crawl, taken)
@@ -63,7 +30,7 @@ local function takeAvailable(crawl, room)
     local found = withRecords(crawl, { suspect })
     return found, crashes or 0, suspect and #found == 0 and 'skipped' or nil
   end
-  if standsBack(crawl) then return {}, 0, 'stoodBack' end
+  if fairShare.standsBack(crawl) then return {}, 0, 'stoodBack' end
   local found, skipped = {}, 0
   while #found < room and skipped < MAX_SKIPPED do
     local taken, hasReadAll = readyRequests.take(crawl, room - #found)
@@ -72,14 +39,14 @@ local function takeAvailable(crawl, room)
     skipped = skipped + #taken - #withRecord
     lists.append(found, withRecord)
   end
-  noteHunger(crawl, #found > 0 or not mayBeFull(crawl))
+  fairShare.noteHunger(crawl, #found > 0)
   return found, 0, skipped >= MAX_SKIPPED and 'skipped' or nil
 end
 
 -- The leases that this call created when it came first, if the node still holds them.
 local function givenBefore(crawl, ids)
   local found, crashes, records = {}, 0, lists.read('HMGET', crawl.keys.requests, ids)
-  for i, lease in ipairs(leases.read(crawl, ids)) do
+  for i, lease in ipairs(leaseRecords.read(crawl, ids)) do
     if records[i] and lease and lease.node == crawl.caller and lease.call == crawl.args.call then
       local delay = delayTimer.delay(crawl, domains.of(crawl, lease.domain))
       found[#found + 1] = { id = ids[i], domain = lease.domain, delay = delay, record = records[i] }
@@ -91,10 +58,9 @@ end
 
 -- In how many ms to ask again.
 local function waitMs(crawl, waitReason)
-  if waitReason == 'stoodBack' then return 30 end
   if waitReason == 'skipped' then return 1 end
-  local least = 1000
-  if meta.get(crawl, 'hungry') == crawl.caller then least = math.min(least, hungryWaitMs(crawl)) end
+  local least = math.min(limits.MAX_WAIT_MS, fairShare.waitMs(crawl, waitReason == 'stoodBack') or limits.MAX_WAIT_MS)
+  if waitReason == 'stoodBack' then return least end
   for _, key in ipairs({ crawl.keys.waiting, crawl.keys.delayed }) do
     local first = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
     if first[2] then least = math.min(least, math.max(1, tonumber(first[2]) - crawl.nowMs)) end
@@ -102,27 +68,8 @@ local function waitMs(crawl, waitReason)
   return least
 end
 
--- The state of the crawl: CrawlState of frontier.ts.
-local function describe(crawl, hasLeased)
-  local seeds, isBusy = completion.seedsWaiting(crawl), hasLeased or completion.isBusy(crawl)
-  local idleSince = meta.get(crawl, 'idle_since')
-  if isBusy and idleSince then meta.set(crawl, 'idle_since', '') end
-  if not isBusy and not idleSince then meta.set(crawl, 'idle_since', crawl.nowMs) end
-  local isIdle = not isBusy and completion.isIdle(crawl, seeds, crawl.args.lease.pipelines)
-  local isFinished = isIdle and completion.wasAsked(crawl)
-  -- Idle nodes ask once a second, and a node that leaves a finished crawl checks when the others were heard from (leave.lua).
-  if isFinished then redis.call('ZADD', crawl.keys.nodes, 'XX', crawl.nowMs, crawl.caller) end
-  return {
-    control = meta.get(crawl, 'control'), closing = meta.get(crawl, 'closing') or cjson.null,
-    finished = isFinished, idleDue = isIdle and not isFinished and not completion.asker(crawl),
-    acceptedInRun = meta.number(crawl, 'run_accepted'), seedsWaiting = seeds,
-    idleMs = isBusy and 0 or math.max(0, crawl.nowMs - meta.number(crawl, 'idle_since')),
-    full = queueLimit.isReached(crawl), lost = meta.number(crawl, 'lost'),
-  }
-end
-
 -- Leases up to args.lease.max requests, or gives this call's first answer again. Returns what lease.lua documents.
-function leasing.run(crawl)
+function grantLeases.run(crawl)
   local wanted, given, crashes, waitReason = math.min(crawl.args.lease.max, MAX_LEASES), {}, 0, nil
   budgets.closeWhenSpent(crawl)
   local isOpen = meta.get(crawl, 'control') == 'running' and not meta.get(crawl, 'closing')
@@ -140,19 +87,19 @@ function leasing.run(crawl)
     leased[i] = { domain = request.domain, delayMs = math.ceil(request.delay), crashes = crashes }
   end
   if #given > 0 and not firstAnswer then
-    leases.grant(crawl, given, crashes)
+    leaseRecords.grant(crawl, given, crashes)
     state.note(crawl, ids, 'leased')
     meta.add(crawl, 'run_pages', #given)
     answers.keep(crawl, ids)
   end
   domains.saveStates(crawl)
   if #given == 0 and isOpen then losses.noteMissing(crawl) end
-  local nextMs = 1000
+  local nextMs = limits.MAX_WAIT_MS
   if isOpen then
     local isMore = wanted > 0 and #given == wanted and redis.call('ZCARD', crawl.keys.ready) > 0
     nextMs = isMore and 0 or waitMs(crawl, waitReason)
   end
-  local answer = { call = crawl.args.call, leases = leased, waitMs = nextMs, crawl = describe(crawl, #given > 0) }
+  local answer = { call = crawl.args.call, leases = leased, waitMs = nextMs, crawl = completion.describe(crawl, #given > 0) }
   local known = crawl.args.lease.cookies
   return { cjson.encode(answer), ids, records, known and cookies.since(crawl, known) }
 end

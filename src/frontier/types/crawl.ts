@@ -1,25 +1,20 @@
 /** The settings that the nodes of a crawl share, its parts, and the states of its requests. */
 
+import type { Dupefilter } from '../dupefilter-classes.js';
+
+export type { Dupefilter };
+
 export type Engine = 'redis' | 'embedded';
 
 export type Control = 'running' | 'paused' | 'stopping';
 
-/**
- * The class and parameters of the dupefilter, which records accepted fingerprints (DESIGN §6). The first request or node
- * of a crawl decides them, since two classes cannot share the stored data. Compact stores the first 64 bits of each
- * fingerprint.
- */
-export type Dupefilter =
-  | { readonly class: 'RFPDupeFilter' | 'StateDupeFilter' | 'CompactDupeFilter' }
-  /**
-   * A fingerprint expires `expireMs` after it was last accepted. Rejected duplicates do not extend this. 0 is never.
-   */
-  | { readonly class: 'TimedRFPDupeFilter'; readonly expireMs: number }
-  /**
-   * `capacity` is in fingerprints per slice. `errorRate` is the share of new requests wrongly taken for seen when the
-   * first slice is full; it at most doubles with further slices (`bloom-sizing.ts`).
-   */
-  | { readonly class: 'BloomDupeFilter'; readonly capacity: number; readonly errorRate: number };
+/** A node, as it names itself. */
+export interface NodeInfo {
+  /** The label given with `--node-id`, or host-pid. May repeat. */
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+}
 
 /** Settings that all nodes of a crawl must share. A node with another shape is refused (exit 3), naming both values. */
 export interface Shape {
