@@ -218,9 +218,9 @@ export interface Frontier {
    */
   examine(): Promise<readonly Finding[]>;
   /**
-   * Rebuild every index and counter from the records of the requests, after `verify` found breaches. Afterwards each live
-   * request is either pending, delayed or failed. Leases are lost. The crawl is paused meanwhile, and stays paused when the
-   * repair is interrupted: call it again then. Within a priority, requests are ordered by acceptance, to the ms.
+   * Rebuild queues and counters from the records of the requests, after `verify` found breaches. Afterwards each live request
+   * is delayed until the same instant, failed, or pending in its old order. Leases are lost. The crawl is paused meanwhile,
+   * and stays paused when the repair is interrupted: call it again then (`care/repair.ts`).
    * @param read reads the fields of a record; null when the record is not readable, which fails the request.
    * @throws RefusedError while nodes live, unless `force`.
    */

@@ -145,18 +145,24 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
       await sweep(batch);
     },
     examine: async () => {
-      const { examineStore } = await import('./doctor/examine.js');
+      const { examineStore } = await import('./file/examine.js');
       return batch.read((tx) => examineStore(tx, database));
     },
     repair: async (read, { force }) => {
-      const { repair } = await import('./doctor/repair.js');
-      const repaired = await repair(batch, options.shape, read, force);
+      const [{ repair }, { embeddedCare }] = await Promise.all([
+        import('../care/repair.js'),
+        import('./care/embedded-care.js'),
+      ]);
+      const repaired = await repair(embeddedCare(batch, database, options.shape), read, force);
       await sweep(batch);
       return repaired;
     },
     verify: async () => {
-      const { verify } = await import('./doctor/verify.js');
-      return verify(batch, database);
+      const [{ verify }, { embeddedCare }] = await Promise.all([
+        import('../care/verify.js'),
+        import('./care/embedded-care.js'),
+      ]);
+      return verify(embeddedCare(batch, database, options.shape));
     },
     close: async () => {
       await batch.close();

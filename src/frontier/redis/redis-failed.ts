@@ -43,7 +43,8 @@ export function failedList({ connection, options, call, dupefilter }: CrawlAcces
     );
     return page.map(({ id, atUs }, n) => {
       const failure = readFailure(reasons[n], Math.floor(Number(atUs) / 1000));
-      const record = records[n] ?? null;
+      // What follows the NUL is not part of the record (`lua/queue/stored-record.lua`).
+      const record = records[n]?.split('\0', 1)[0] ?? null;
       return { id: id.toString('hex'), record, ...failure, crashes: Number(crashes[n] ?? failure.crashes) };
     });
   }

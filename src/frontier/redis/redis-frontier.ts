@@ -9,9 +9,9 @@ import type { OpenOptions, RedisAddress } from '../open-options.js';
 import { cannotForget } from '../refusals.js';
 import { clearParts, sweep } from './clear.js';
 import { RedisConnection } from './connection/connection.js';
+import { refuseOtherFormat, refuseUnsafeStore } from './connection/preflight.js';
 import { int, json, text } from './connection/reply.js';
 import { accessTo } from './crawl-access.js';
-import { refuseOtherFormat, refuseUnsafeStore } from './doctor/preflight.js';
 import { startField } from './join.js';
 import { leaseVerbs } from './leases/lease-verbs.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
@@ -99,16 +99,22 @@ function frontierOn(connection: RedisConnection, options: OpenOptions): Frontier
     count: () => connection.patiently((client) => countParts(client, keys)),
     clear: (parts, { force }) => clearParts(crawl, parts, force),
     async examine() {
-      const { examineRedis } = await import('./doctor/examine/examine.js');
+      const { examineRedis } = await import('./examine/examine.js');
       return connection.patiently((client) => examineRedis(client, options));
     },
     async repair(read, { force }) {
-      const { repairRedis } = await import('./doctor/repair.js');
-      return repairRedis(crawl, read, force);
+      const [{ repair }, { redisCare }] = await Promise.all([
+        import('../care/repair.js'),
+        import('./care/redis-care.js'),
+      ]);
+      return repair(redisCare(crawl), read, force);
     },
     async verify() {
-      const { verifyInvariants } = await import('./doctor/verify.js');
-      return verifyInvariants(crawl);
+      const [{ verify }, { redisCare }] = await Promise.all([
+        import('../care/verify.js'),
+        import('./care/redis-care.js'),
+      ]);
+      return verify(redisCare(crawl));
     },
     async close() {
       leaseCalls.flush();

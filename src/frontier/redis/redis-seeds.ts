@@ -4,9 +4,9 @@ import { badSeedEntry } from '../bad-seed-entry.js';
 import type { ConvertedSeed, Dupefilter, Frontier, IntakeAnswer, RawSeed } from '../frontier.js';
 import { inChunks, type Weight } from '../in-chunks.js';
 import type { Arguments } from './connection/lua-message.js';
+import { refuseForeignKeys } from './connection/preflight.js';
 import { json } from './connection/reply.js';
 import type { CrawlAccess } from './crawl-access.js';
-import { refuseForeignKeys } from './doctor/preflight.js';
 import { badSeedsKey } from './keys.js';
 import { columnsOf } from './request-columns.js';
 

@@ -66,7 +66,7 @@ const requests = `
     iif(state = 'delayed', coalesce(due, 0) / 1000.0, NULL) AS dueAtMs,
     iif(state = 'delayed', NULL, abs(arrival)) AS arrival,
     crashes, unfiltered, text AS record
-  FROM request JOIN record USING (n)
+  FROM request JOIN record USING (n, space, id)
   WHERE space = ? AND request.id > ? AND state <> 'failed' ORDER BY key LIMIT ?`;
 
 interface RequestRow extends Pick<BackupRequest, 'id' | 'domain' | 'priority' | 'record'> {

@@ -146,7 +146,7 @@ function putFailed(tx: Transaction, { values: requests }: EntryOf<'failed'>): vo
       VALUES (${space}, ${bytes}, 'failed', '', 0, 0, 0, ${crashes}, 0)`;
     addFailure(tx, n, failure);
     if (record !== null) {
-      sql.run`INSERT INTO record (n, text) VALUES (${n}, ${record})`;
+      sql.run`INSERT INTO record (n, space, id, arrived, text) VALUES (${n}, ${space}, ${bytes}, ${failure.failedAtMs * 1000}, ${record})`;
       tally.failed_records += 1;
     }
     tally.failed += 1;

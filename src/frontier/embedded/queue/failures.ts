@@ -72,7 +72,7 @@ export function listFailed(
   max: number,
 ): { requests: FailedRequest[]; cursor: string | null } {
   const rows = sql.all<Omit<FailedRequest, 'id'> & { sequence: number; id: Uint8Array }>`
-    SELECT sequence, id, reason, status, attempts, failure.node, failed_at AS failedAtMs, detail, text AS record, crashes
+    SELECT sequence, request.id, reason, status, attempts, failure.node, failed_at AS failedAtMs, detail, text AS record, crashes
     FROM failure JOIN request USING (n) LEFT JOIN record USING (n)
     WHERE failure.space = ${space} AND sequence >= ${Number(cursor ?? 0)} ORDER BY sequence LIMIT ${max + 1}`;
   const requests = rows.slice(0, max).map(({ sequence: _, id, ...row }) => ({ id: hexOf(id), ...row }));

@@ -22,7 +22,7 @@ export function inspectRequest(tx: Transaction, request: FrontierRequest): Inspe
   const seen = tx.dupefilter.has(fingerprint);
   const life = request.unfiltered ? null : (tx.dupefilter.open()?.life(fingerprint) ?? null);
   const row = tx.sql.get<FoundRequest>`
-    SELECT n, state, domain, due, crashes, node, leased_at, text FROM request LEFT JOIN record USING (n)
+    SELECT n, state, domain, due, crashes, node, leased_at, text FROM request LEFT JOIN record USING (n, space, id)
     WHERE space = ${tx.space} AND id = ${bytesOf(request.id)}`;
   if (row === undefined) {
     const nothing = { record: null, crashes: 0, owner: null, leasedAtMs: null, dueAtMs: null, failure: null };

@@ -48,7 +48,7 @@ verbs.register('read_requests', { 'no-writes' }, function(crawl, args)
     if records[i] then
       local priority, arrival = readOrder(crawl, request)
       requests[#requests + 1] =
-        { request.id, request.domain, priority, arrival, request.dueAt or false, crashes[i] or 0, records[i] }
+        { request.id, request.domain, priority, arrival, request.dueAt or false, crashes[i] or 0, storedRecord.json(records[i]) }
       bytes = bytes + #records[i]
     end
   end

@@ -14,7 +14,7 @@ verbs.register('inspect', { 'no-writes' }, function(crawl, args)
   return verbs.named({
     seen = dupefilters.of(crawl).seen(crawl, { args.mark })[1],
     life = letter and { letter, atMs, status, attempts },
-    record = redis.call('HGET', at.requests, id),
+    record = storedRecord.json(redis.call('HGET', at.requests, id)),
     crashes = redis.call('HGET', at.crashes, id),
     node = lease and lease.node,
     leasedAtMs = lease and lease.atMs,

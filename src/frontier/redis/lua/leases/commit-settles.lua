@@ -42,8 +42,9 @@ local function moveRequest(crawl, settle, lease, done)
     if settle.noPage == 'error' then meta.add(crawl, 'run_error_pages', 1) end
     if not settle.noPage and not meta.get(crawl, 'run_good') then meta.set(crawl, 'run_good', '1') end
   elseif settle.kind == 'retry' then
-    redis.call('HSET', crawl.keys.requests, id, settle.record)
-    queue.delay(crawl, lease.domain, settle.priority, id, crawl.nowMs + settle.afterMs)
+    local dueAt = crawl.nowMs + math.ceil(settle.afterMs)
+    local arrival = queue.delay(crawl, lease.domain, settle.priority, id, dueAt)
+    redis.call('HSET', crawl.keys.requests, id, storedRecord.pack(settle.record, arrival, dueAt))
     state.note(crawl, { id }, 'delayed', { settle.status }, { settle.attempts })
   elseif settle.kind == 'failed' then
     state.note(crawl, { id }, 'failed', { settle.status }, { settle.attempts })

@@ -10,7 +10,7 @@ local function withRecords(crawl, taken)
   for i, request in ipairs(taken) do ids[i] = request.id end
   for i, record in ipairs(lists.read('HMGET', crawl.keys.requests, ids)) do
     if record then
-      taken[i].record = record
+      taken[i].record = storedRecord.json(record)
       found[#found + 1] = taken[i]
     else
       domains.cancel(crawl, taken[i].domain)
@@ -49,7 +49,7 @@ local function givenBefore(crawl, ids)
   for i, lease in ipairs(leaseRecords.read(crawl, ids)) do
     if records[i] and lease and lease.node == crawl.caller and lease.call == crawl.args.call then
       local delay = delayTimer.delay(crawl, domains.of(crawl, lease.domain))
-      found[#found + 1] = { id = ids[i], domain = lease.domain, delay = delay, record = records[i] }
+      found[#found + 1] = { id = ids[i], domain = lease.domain, delay = delay, record = storedRecord.json(records[i]) }
       crashes = lease.crashes
     end
   end

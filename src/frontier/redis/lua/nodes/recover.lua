@@ -27,7 +27,7 @@ local function suspect(crawl, id, lease, failed)
     node = nodes.idOf(crawl, lease.node) }))
   state.note(crawl, { id }, 'failed')
   counters.add(crawl, 'crashed/count', 1)
-  local record = redis.call('HGET', crawl.keys.requests, id) or cjson.null
+  local record = storedRecord.json(redis.call('HGET', crawl.keys.requests, id)) or cjson.null
   failed[#failed + 1] = { id = lists.hex(id), record = record, crashes = crashes }
 end
 
