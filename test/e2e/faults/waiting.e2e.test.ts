@@ -2,15 +2,15 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { crawl as crawlInProgram } from '../../src/crawler/program/program.js';
-import { FrontierUnavailableError } from '../../src/errors.js';
-import type { Response } from '../../src/http/message/response.js';
-import { Spider } from '../../src/spider/spider.js';
-import { executable, type RunningCli, runCli, startCli } from '../helpers/cli.js';
-import { createProject, type Project } from '../helpers/project.js';
-import { type RedisServer, startRedis } from '../helpers/redis/redis-server.js';
-import { type Site, startSite } from '../helpers/sites/site.js';
-import { waitFor } from '../helpers/wait-for.js';
+import { crawl as crawlInProgram } from '../../../src/crawler/program/program.js';
+import { FrontierUnavailableError } from '../../../src/errors.js';
+import type { Response } from '../../../src/http/message/response.js';
+import { Spider } from '../../../src/spider/spider.js';
+import { executable, type RunningCli, runCli, startCli } from '../../helpers/cli.js';
+import { createProject, type Project } from '../../helpers/project.js';
+import { type RedisServer, startRedis } from '../../helpers/redis/redis-server.js';
+import { type Site, startSite } from '../../helpers/sites/site.js';
+import { waitFor } from '../../helpers/wait-for.js';
 
 const PAGES = 60;
 /** Each item has 8 KB of text, so that a small disk is full soon. */
