@@ -9,10 +9,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
-import { openFrontier } from '../dist/frontier/choose-engine.js';
-import { PUSH_CHUNK } from '../dist/frontier/frontier.js';
-import { openOptions } from '../scripts/proof/open-options.mjs';
-import { startRedis } from '../scripts/proof/redis.mjs';
+import { openFrontier, PUSH_CHUNK } from '../dist/internal.js';
+import { openOptions } from '../scripts/chaos/harness/open-options.mjs';
+import { startRedis } from '../scripts/chaos/harness/redis.mjs';
 import { redisCost } from './page-cost/redis-cost.mjs';
 import { writeFigures } from './write-figures.mjs';
 

@@ -12,7 +12,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { startRedis } from '../scripts/proof/redis.mjs';
+import { startRedis } from '../scripts/chaos/harness/redis.mjs';
 import { median } from './median.mjs';
 import { metered } from './page-cost/measure.mjs';
 import { generated } from './page-cost/sites.mjs';

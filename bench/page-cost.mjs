@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { startRedis } from '../scripts/proof/redis.mjs';
+import { startRedis } from '../scripts/chaos/harness/redis.mjs';
 import { ownDownloader, subjects } from './page-cost/measure.mjs';
 import { compare, rowOf, tableOf } from './page-cost/report.mjs';
 import { sites } from './page-cost/sites.mjs';

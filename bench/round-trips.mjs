@@ -8,7 +8,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
-import { startRedis } from '../scripts/proof/redis.mjs';
+import { startRedis } from '../scripts/chaos/harness/redis.mjs';
 import { subjects } from './page-cost/measure.mjs';
 import { rowOf } from './page-cost/report.mjs';
 import { generated } from './page-cost/sites.mjs';

@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { startRedis } from '../scripts/proof/redis.mjs';
+import { startRedis } from '../scripts/chaos/harness/redis.mjs';
 import { generated } from './page-cost/sites.mjs';
 import { titlesCrawl } from './page-cost/titles-crawl.mjs';
 

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { startNginx } from '../../scripts/proof/nginx.mjs';
+import { startNginx } from '../../scripts/chaos/harness/nginx.mjs';
 
 const docs = '/usr/share/doc/python3-doc/html';
 const server = fileURLToPath(new URL('generated-site.mjs', import.meta.url));

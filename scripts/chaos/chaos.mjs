@@ -1,40 +1,49 @@
 /**
- * Faults made from outside the product, under crawls of real pages by real processes, on both engines: one scenario or more
- * for each row of docs/internals/faults.md. Pages are compared with what an independent crawler found, and
- * `doctor --deep` must be clean after each. Run by `npm run chaos`; see options.mjs. Exit code 1 when anything did not hold.
+ * Faults made from outside the product, under crawls by real processes, on both engines: one row or more for each line of
+ * docs/internals/faults.md. Pages are compared with what an independent crawler found, and `doctor --deep` must be clean
+ * after each. Run by `npm run chaos`; see options.mjs.
+ *
+ * A row is { row, fault, engines, run }, and `isLong` where --short leaves it out. `run({ engine, scale, random })` resolves
+ * with what it measured: { problems, times, happened, missing, twice, refetched, pages, recoveryMs, note }, all optional.
+ * A problem is BROKEN. `times` counts the faults, and `happened` what shows that they had an effect, as { sentence: count }:
+ * where one of these is 0 nothing was proven. The row is tried again then, and is BROKEN after the third time.
  */
-import { onOwnStage } from '../proof/faults/stage.mjs';
+
+import { requireDocs } from './harness/docs-site.mjs';
+import { cpuSeconds } from './harness/samples.mjs';
+import { onOwnStage } from './harness/stage.mjs';
 import { readOptions, usage } from './options.mjs';
-import { rowOf, tableOf, writeRows } from './rows.mjs';
-import { scenarios } from './scenarios.mjs';
-import { cpuSeconds } from './tools/cpu.mjs';
-import { requireDocs } from './tools/docs-site.mjs';
-import { randomOf } from './tools/random.mjs';
+import { randomOf } from './random.mjs';
+import { reportOf, tableOf, writeRows } from './report.mjs';
+import { allRows } from './rows.mjs';
+
+const TRIES = 3;
 
 const options = optionsOrEnd();
 const { seed, scale } = options;
 console.log(`chaos: seed ${seed}, ${scale.name}, ${options.jobs} at a time`);
-const rows = [];
+const reports = [];
 const waiting = chosen();
 let writing = Promise.resolve();
 await Promise.all(Array.from({ length: options.jobs }, runWaiting));
 await writing;
-rows.sort((a, b) => a.row.localeCompare(b.row, 'en', { numeric: true }));
-if (rows.length > 0) console.log(tableOf(rows));
+reports.sort((a, b) => a.row.localeCompare(b.row, 'en', { numeric: true }));
+if (reports.length > 0) console.log(tableOf(reports));
 else console.error('chaos: no row was run');
-const broken = rows.filter(({ problems }) => problems.length > 0);
+const broken = reports.filter(({ problems }) => problems.length > 0);
 for (const { command } of broken) console.log(`BROKEN: ${command}`);
-const verdict = broken.length === 0 ? `all ${rows.length} held` : `${broken.length} of ${rows.length} BROKEN`;
+const verdict =
+  broken.length === 0 ? `all ${reports.length} held` : `${broken.length} of ${reports.length} BROKEN`;
 console.log(`chaos: ${verdict} (${secondsSince(0)} s, ${cpuSeconds().toFixed(0)} s of CPU)`);
-process.exit(broken.length === 0 && rows.length > 0 ? 0 : 1);
+process.exit(broken.length === 0 && reports.length > 0 ? 0 : 1);
 
 /** One after another, until none waits. */
 async function runWaiting() {
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-    const row = await measure(next.scenario, next.engine);
-    rows.push(row);
+    const report = await measure(next.row, next.engine);
+    reports.push(report);
     // At once: a long run may be ended before its last row. One at a time: each rewrites the page.
-    if (options.write) writing = writing.then(() => writeRows([row]));
+    if (options.write) writing = writing.then(() => writeRows([report]));
   }
 }
 
@@ -55,30 +64,44 @@ function optionsOrEnd() {
 
 /** With --short one fault of each row on one engine, as the seed chooses; else all on each engine. */
 function chosen() {
-  const { only, fault, engine } = options;
-  const all = scenarios
-    .filter((scenario) => only === null || only.includes(scenario.row))
-    .filter((scenario) => scenario.fault.includes(fault))
-    .flatMap((scenario) => scenario.engines.map((name) => ({ scenario, engine: name })))
+  const { only, fault, engine, isHostile } = options;
+  const all = allRows
+    .filter(({ row }) => (only === null ? row.startsWith('H') === isHostile : only.includes(row)))
+    .filter((row) => row.fault.includes(fault))
+    .flatMap((row) => row.engines.map((name) => ({ row, engine: name })))
     .filter(({ engine: name }) => engine === null || name === engine);
   if (scale.name !== 'short') return all;
-  const quick = all.filter(({ scenario }) => scenario.isLong !== true);
-  const rows = [...new Set(quick.map(({ scenario }) => scenario.row))];
-  return rows.map((row) => randomOf(seed, row).of(quick.filter(({ scenario }) => scenario.row === row)));
+  const quick = all.filter(({ row }) => row.isLong !== true);
+  const names = [...new Set(quick.map(({ row }) => row.row))];
+  return names.map((name) => randomOf(seed, name).of(quick.filter(({ row }) => row.row === name)));
 }
 
-async function measure(scenario, engine) {
-  const { row, fault } = scenario;
+async function measure(row, engine) {
   const startedAt = performance.now();
-  const random = randomOf(seed, `${row} ${fault} ${engine}`);
-  const outcome = await onOwnStage(() => scenario.run({ engine, scale, random })).catch((error) => ({
-    problems: [`ERROR ${error.stack}`],
-  }));
-  if (outcome.times === 0) outcome.problems.push('the crawl was over before the fault');
-  const problems = outcome.problems.join('\n    ');
-  const took = secondsSince(startedAt);
-  console.error(`${row} ${engine}: ${fault}: ${problems === '' ? 'holds' : problems} (${took} s)`);
-  return rowOf(scenario, engine, seed, scale, outcome);
+  let outcome;
+  for (let attempt = 1; attempt <= TRIES; attempt += 1) {
+    const random = randomOf(
+      seed,
+      [row.row, row.fault, engine, ...(attempt === 1 ? [] : [attempt])].join(' '),
+    );
+    outcome = await onOwnStage(() => row.run({ engine, scale, random })).catch((error) => ({
+      problems: [`ERROR ${error.stack}`],
+    }));
+    const absent = absentIn(outcome);
+    if (outcome.problems.length > 0 || absent.length === 0) break;
+    const said = `did not happen: ${absent.join(', ')}`;
+    if (attempt === TRIES) outcome.problems.push(`${said}, in ${TRIES} tries`);
+    else console.error(`${row.row} ${engine}: ${row.fault}: ${said}; once more`);
+  }
+  const verdict = outcome.problems.length === 0 ? 'holds' : outcome.problems.join('\n    ');
+  console.error(`${row.row} ${engine}: ${row.fault}: ${verdict} (${secondsSince(startedAt)} s)`);
+  return reportOf(row, engine, seed, scale, outcome);
+}
+
+/** What was to happen and did not. */
+function absentIn({ times = 1, happened = {} }) {
+  const all = { 'the fault, before the crawl was over': times, ...happened };
+  return Object.keys(all).filter((what) => !(all[what] > 0));
 }
 
 /** Since the process began, unless told. */

@@ -1,6 +1,6 @@
 /** The command line of `npm run chaos`. */
 import { parseArgs } from 'node:util';
-import { newSeed } from './tools/random.mjs';
+import { newSeed } from './random.mjs';
 
 export const usage = `npm run chaos -- [options]
 
@@ -11,6 +11,7 @@ export const usage = `npm run chaos -- [options]
   --short            one fault of each row but R23, once, on one engine, on 317 pages: less than three minutes for all
   --long             many faults on 21,040 pages: hours for all
   --jobs N           so many rows beside each other; 1 unless told, 4 with --short
+  --hostile          the rows of the hostile web and of hostile records instead: H1 to H3
   --generated        on generated pages, for a machine without nginx and python3-doc
   --minutes N        how long R22 takes; 1 unless told, 60 with --long
   --write            put the measured rows, and the plot of R22, into docs/internals`;
@@ -41,6 +42,7 @@ export function readOptions(args) {
       short: { type: 'boolean', default: false },
       long: { type: 'boolean', default: false },
       jobs: { type: 'string' },
+      hostile: { type: 'boolean', default: false },
       generated: { type: 'boolean', default: false },
       minutes: { type: 'string' },
       write: { type: 'boolean', default: false },
@@ -62,6 +64,7 @@ export function readOptions(args) {
   const only = values.only?.split(',').map((row) => row.trim().toUpperCase()) ?? null;
   return {
     only,
+    isHostile: values.hostile,
     fault: values.fault,
     engine: values.engine ?? null,
     seed,

@@ -1,66 +1,41 @@
-/** The measured rows: as a table for the terminal, and as the table of docs/internals/faults.md. */
-import { readFile, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import Table from 'cli-table3';
-import { percentile } from './tools/recovery.mjs';
+/** All rows of the harness, in the order of their names. A new one is added here. */
 
-const page = fileURLToPath(new URL('../../docs/internals/faults.md', import.meta.url));
-const head =
-  '| row | fault | engine | times | pages | missing | twice | fetched again | recovery p50 / p99 | command |';
+import { manyLinks, trap } from './crawls/hostile-sites.mjs';
+import { noFault } from './crawls/no-fault.mjs';
+import { politeness } from './crawls/politeness.mjs';
+import { steadyLoad } from './crawls/steady-load.mjs';
+import { storm } from './crawls/storm.mjs';
+import { hostileWeb } from './hostile/hostile-web.mjs';
+import { linearMarkup } from './hostile/linear-markup.mjs';
+import { mutatedStore } from './hostile/mutated-store.mjs';
+import { pageBombs } from './hostile/page-bombs.mjs';
+import { fileKills } from './item-files/item-files.mjs';
+import { clocks } from './nodes/clocks.mjs';
+import { committedKills } from './nodes/committed-kills.mjs';
+import { endings } from './nodes/endings.mjs';
+import { kills, stops } from './nodes/kills.mjs';
+import { poison } from './nodes/poison.mjs';
+import { signals } from './nodes/signals.mjs';
+import { startKills } from './nodes/start-generator.mjs';
+import { clusters } from './store/cluster.mjs';
+import { commitKills } from './store/commit-kills.mjs';
+import { damagedFile } from './store/damaged-file.mjs';
+import { failovers } from './store/failovers.mjs';
+import { evictingPolicy, flushed, flushedScripts, memoryFull } from './store/hands.mjs';
+import { network } from './store/network.mjs';
+import { olderCopy, serverKills } from './store/outages.mjs';
+import { splits } from './store/splits.mjs';
+import { standstills } from './store/standstills.mjs';
+import { versions } from './store/versions.mjs';
 
-/** One line of numbers and words. @param outcome what a scenario returned, or its `error` */
-export function rowOf({ row, fault }, engine, seed, scale, outcome) {
-  const option = scale.name === 'normal' ? '' : ` --${scale.name}`;
-  const { times = 0, pages = 0, missing = 0, twice = 0, refetched = 0, recoveryMs = [] } = outcome;
-  const [p50, p99] = [percentile(recoveryMs, 50), percentile(recoveryMs, 99)];
-  return {
-    ...{ row, engine, problems: outcome.problems ?? [], note: outcome.note ?? '' },
-    fault: outcome.note ? `${fault} (${outcome.note})` : fault,
-    numbers: [times, pages, missing, twice, refetched].map((value) => value.toLocaleString('en')),
-    recovery: p50 === null ? '' : `${seconds(p50)} / ${seconds(p99)} s`,
-    command: `npm run chaos -- --only ${row} --engine ${engine}${option} --seed ${seed}`,
-  };
-}
+const nodes = [kills, signals, stops, clocks, ...poison, ...endings, startKills, committedKills];
+const stores = [
+  ...[serverKills, olderCopy, ...failovers, ...clusters, versions, network, ...splits, ...standstills],
+  ...[memoryFull, evictingPolicy, flushedScripts, flushed, commitKills, damagedFile],
+];
+const crawls = [noFault, ...politeness, fileKills, steadyLoad, storm];
+const web = [manyLinks, trap, ...hostileWeb, linearMarkup, mutatedStore, pageBombs];
 
-/** For the terminal. */
-export function tableOf(rows) {
-  const table = new Table({
-    head: ['row', 'fault', 'engine', 'times', 'pages', 'missing', 'twice', 'again', 'p50 / p99', 'verdict'],
-    colWidths: [5, 40, 10, 7, 8, 9, 7, 8, 14, 24],
-    wordWrap: true,
-    style: { head: [], border: [] },
-  });
-  for (const { row, fault, engine, numbers, recovery, problems } of rows) {
-    const verdict = problems.length === 0 ? 'holds' : problems.join('; ').slice(0, 300);
-    table.push([row, fault, engine, ...numbers, recovery, verdict]);
-  }
-  return table.toString();
-}
-
-/** Put rows that held into the page, each in place of an earlier one of its row, fault and engine. */
-export async function writeRows(rows) {
-  const lines = (await readFile(page, 'utf8')).split('\n');
-  const from = lines.indexOf(head) + 2;
-  if (from < 2) throw new Error(`${page} has no table that begins with ${head}`);
-  const to = lines.findIndex((line, n) => n >= from && !line.startsWith('|'));
-  const kept = new Map(lines.slice(from, to).map((line) => [keyOf(line), line]));
-  for (const row of rows.filter(({ problems }) => problems.length === 0)) {
-    const line = lineOf(row);
-    kept.set(keyOf(line), line);
-  }
-  const sorted = [...kept].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }));
-  lines.splice(from, to - from, ...sorted.map(([, line]) => line));
-  await writeFile(page, lines.join('\n'));
-}
-
-function lineOf({ row, fault, engine, numbers, recovery, command }) {
-  return `| ${[row, fault, engine, ...numbers, recovery, `\`${command}\``].join(' | ')} |`;
-}
-
-/** The note in brackets at the end of a fault varies from run to run. */
-function keyOf(line) {
-  const [row, fault, engine] = line.slice('| '.length).split(' | ');
-  return [row, engine, fault.replace(/ \([^()]*\)$/, '')].join('|');
-}
-
-const seconds = (ms) => (ms / 1_000).toFixed(1);
+export const allRows = [...nodes, ...stores, ...crawls, ...web].sort((a, b) =>
+  a.row.localeCompare(b.row, 'en', { numeric: true }),
+);

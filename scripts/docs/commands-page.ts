@@ -24,7 +24,7 @@ const exitCodes: readonly (readonly [number: string, meaning: string])[] = [
   ],
   [
     '1',
-    'failed at run time: work was lost, a file of items could not be written, `doctor` found a problem, or the totals of the run are beyond `--min-items` or `--max-failed`',
+    'failed at run time: work was lost, a file of items could not be written, `doctor` found a problem, no page of the run succeeded, or the run does not pass `--min-items`, `--max-failed` or `--must-finish`',
   ],
   [
     '2',

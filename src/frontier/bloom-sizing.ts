@@ -12,9 +12,14 @@
  * The bits are 3 % more than in theory (`MARGIN`), for three reasons: k is rounded to a whole number, the k positions are
  * derived from fewer than k hashes, and blocks are filled unevenly.
  */
-import type { Dupefilter } from './frontier.js';
 
-type Bloom = Extract<Dupefilter, { class: 'BloomDupeFilter' }>;
+/** The parameters of a BloomDupeFilter. */
+export interface BloomParameters {
+  /** In fingerprints per slice. */
+  readonly capacity: number;
+  /** The share of new requests wrongly taken for seen when the first slice is full; with further slices it at most doubles. */
+  readonly errorRate: number;
+}
 
 const MARGIN = 1.03;
 
@@ -29,7 +34,7 @@ export interface BloomSizing {
   readonly bitsPerHalving: number;
 }
 
-export function bloomSizing({ capacity, errorRate }: Bloom): BloomSizing {
+export function bloomSizing({ capacity, errorRate }: BloomParameters): BloomSizing {
   const bitsEach = MARGIN / Math.LN2 ** 2;
   const bits = Math.ceil(capacity * bitsEach * Math.log(1 / errorRate));
   return {

@@ -2,7 +2,7 @@
 import { RefusedError } from '../errors.js';
 
 /** Incremented for an engine with every change of its stored data that an older crawlnode would misread. */
-export const dataFormats = { redis: 14, embedded: 11 } as const;
+export const dataFormats = { redis: 14, embedded: 12 } as const;
 
 /** @param crawl the name of its requests key. */
 export function otherFormat(

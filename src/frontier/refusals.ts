@@ -1,6 +1,6 @@
 /** Refusals (exit 3) that both engines share. */
 import { RefusedError } from '../errors.js';
-import type { Part } from './frontier.js';
+import type { Dupefilter, Part } from './frontier.js';
 
 /** Refuses an operation that is not allowed while nodes work on the crawl. */
 export function nodesAtWork(count: number, what: keyof typeof forced): RefusedError {
@@ -56,10 +56,10 @@ const nounOf: Readonly<Record<Part, string>> = {
   failed: 'failed requests',
 };
 
-/** A BloomDupeFilter cannot forget a fingerprint, since each of its bits also belongs to others. */
-export function cannotForget(): RefusedError {
+/** The dupefilter is of a class that cannot remove single fingerprints. */
+export function cannotForget({ class: name }: Dupefilter): RefusedError {
   return new RefusedError(
-    'a BloomDupeFilter cannot forget single URLs: seed the URL again (a seed is fetched whatever the dupefilter says, unless SEEDS_FILTERED is set), forget all of them with "crawlnode reset SPIDER --only dupefilter", or choose another DUPEFILTER_CLASS',
+    `a ${name} cannot forget single URLs: seed the URL again (a seed is fetched whatever the dupefilter says, unless SEEDS_FILTERED is set), forget all of them with "crawlnode reset SPIDER --only dupefilter", or choose another DUPEFILTER_CLASS`,
     { code: 'cannot_forget' },
   );
 }

@@ -33,6 +33,7 @@ describe('the first crawl of a newcomer', () => {
     stderr
       .trim()
       .split('\n')
+      .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as { level: string; url?: string; msg: string })
       .filter(({ level, url }) => level === 'warn' && url !== undefined);
 
@@ -48,8 +49,14 @@ describe('the first crawl of a newcomer', () => {
       { url: dead[1], msg: expect.stringContaining('a start page: 127.0.0.1:1: the connection was refused') },
       { url: dead[0], msg: expect.stringContaining('answered 404') },
     ]);
-    const told = warnings((await run('crawl', 'many', '--exit-when-done')).stderr);
-    expect(told).toHaveLength(10);
+    const none = await run('crawl', 'many', '--exit-when-done');
+    expect(warnings(none.stderr)).toHaveLength(10);
+    expect(none).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        'no page of the run succeeded: 20 pages answered with an error such as 404',
+      ),
+    });
   });
 
   it('a node that has done all there was, or has nothing to do, says that it waits for seeds', async () => {

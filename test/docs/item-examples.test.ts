@@ -27,7 +27,7 @@ it('items by processors, with a default value', async () => {
 
 it('an item that breaks its schema is reported with field, value and page', async () => {
   const { project, site } = await projectWith('prices', blockWith('item = z.object({ url'));
-  expect(await crawl(project, 'prices', `${site.origin}/lamp`)).toMatchObject({ code: 0 });
+  expect(await crawl(project, 'prices', `${site.origin}/lamp`)).toMatchObject({ code: 1 });
   const failed = await runHere(['failed', 'prices', 'list', '--json'], { cwd: project.dir });
   const { reason, detail } = JSON.parse(failed.stdout.trim());
   expect(reason).toBe('invalid_item');

@@ -1,24 +1,15 @@
-/** What every dupefilter owes, and what each of them is chosen for (DESIGN §6). */
+/** What every dupefilter owes, and what each of them is chosen for. */
 import { describe, expect, it } from 'vitest';
-import { allParts, type Dupefilter, type Frontier, PUSH_CHUNK } from '../../src/frontier/frontier.js';
-import { comesBack, leavesNothing, movesTo } from './backups-dupefilters.js';
+import { classOf, type Dupefilter, expiresAt } from '../../src/frontier/dupefilter-classes.js';
+import { allParts, type Frontier, PUSH_CHUNK } from '../../src/frontier/frontier.js';
+import { everyDupefilter } from '../helpers/frontier/every-dupefilter.js';
+import { comesBack, leavesNothing, movesTo, readAll } from './backups-dupefilters.js';
 import { bloom } from './dupefilters-bloom.js';
 import { state } from './dupefilters-state.js';
 import { timed } from './dupefilters-timed.js';
-import { Crawl, commit, done, effects, request, take, takeOne, type World } from './world.js';
+import { Crawl, commit, done, effects, request, take, takeOne, until, type World } from './world.js';
 
-/**
- * One of each class; the Bloom filter's slices are small, so that some are opened, and it errs next to never: at a rate of
- * 10⁻⁵ one in a hundred orders in which a backup brings 1,500 fingerprints has one taken for seen (1,500 orders tried).
- */
-const all: readonly Dupefilter[] = [
-  { class: 'RFPDupeFilter' },
-  { class: 'TimedRFPDupeFilter', expireMs: 3_600_000 },
-  { class: 'TimedRFPDupeFilter', expireMs: 0 },
-  { class: 'StateDupeFilter' },
-  { class: 'BloomDupeFilter', capacity: 600, errorRate: 1e-9 },
-  { class: 'CompactDupeFilter' },
-];
+const all: readonly Dupefilter[] = [...everyDupefilter, { class: 'TimedRFPDupeFilter', expireMs: 0 }];
 
 export type InCrawl = (body: (crawl: Crawl) => Promise<void>) => () => Promise<void>;
 
@@ -50,11 +41,15 @@ export function dupefilters(openWorld: () => Promise<World>): void {
         'is agreed anew by the first page that a live node commits after it was emptied, not by one that is refused',
         crawlWith(dupefilter)(isAgreedAnew),
       );
+      it('says of each fingerprint when it expires, as its class is described', () =>
+        crawlWith(dupefilter)((crawl) => expiresAsDescribed(crawl, dupefilter))());
+      it('has a link new again whose request somebody deleted, where it can forget', () =>
+        crawlWith(dupefilter)((crawl) => isNewAfterLoss(crawl, dupefilter))());
       it('comes back from a backup, with what it knew of each fingerprint', crawlWith(dupefilter)(comesBack));
-      if (dupefilter.class !== 'BloomDupeFilter') {
+      if (classOf(dupefilter).canForget) {
         it('has no part in a backup once all of it is forgotten', crawlWith(dupefilter)(leavesNothing));
       }
-      if (!['BloomDupeFilter', 'CompactDupeFilter'].includes(dupefilter.class)) {
+      if (classOf(dupefilter).isExact) {
         it('gives its fingerprints to every other class by a backup', () =>
           movesTo(openWorld, dupefilter, all));
       }
@@ -175,7 +170,10 @@ function every(inCrawl: InCrawl, dupefilter: Dupefilter): void {
     }),
   );
 
-  if (dupefilter.class === 'BloomDupeFilter') return;
+  if (!classOf(dupefilter).canForget) {
+    it('refuses to forget, before anything is written', inCrawl(cannotForget));
+    return;
+  }
   it(
     'forgets one fingerprint and no other',
     inCrawl(async (crawl) => {
@@ -196,6 +194,48 @@ function every(inCrawl: InCrawl, dupefilter: Dupefilter): void {
       });
     }),
   );
+}
+
+async function cannotForget(crawl: Crawl): Promise<void> {
+  const { frontier } = await crawl.node();
+  await frontier.push([request('a')], 'links');
+  await expect(frontier.forget(request('a').fingerprint)).rejects.toMatchObject({ code: 'cannot_forget' });
+  expect(await frontier.push([request('a')], 'links')).toEqual({ accepted: 0, duplicates: 1 });
+}
+
+/** The epoch of each answer, so that a node finds out that its cache of seen links is void. */
+async function isNewAfterLoss(crawl: Crawl, dupefilter: Dupefilter): Promise<void> {
+  const { frontier } = await crawl.node();
+  await frontier.push([request('gone'), request('good')], 'links');
+  const { epoch } = await commit(frontier, await takeOne(frontier));
+  const isSeen = async () => (await frontier.inspect(request('good'))).seen;
+  await crawl.world.hand!.deleteRecord(request('good'));
+  await until(
+    () => frontier.lease(1, 0),
+    ({ crawl: { lost } }) => lost === 1,
+  );
+  expect(await isSeen()).toBe(!classOf(dupefilter).canForget);
+  const accepted = classOf(dupefilter).canForget ? 1 : 0;
+  await frontier.push([request('carrier')], 'links');
+  const answer = await commit(frontier, await takeOne(frontier), done, { requests: [request('good')] });
+  expect(answer.epoch !== epoch).toBe(accepted === 1);
+  expect(await frontier.snapshot()).toMatchObject({ pending: accepted, lost: 1 });
+}
+
+/** The instants that the store computes on its clock are those of the class' description. */
+async function expiresAsDescribed(crawl: Crawl, dupefilter: Dupefilter): Promise<void> {
+  const frontier = await crawl.outsider();
+  const beforeMs = Date.now();
+  await frontier.push([request('a')], 'links');
+  const afterMs = Date.now();
+  const entries = await readAll(frontier, ['dupefilter']);
+  const [until] = entries.flatMap((entry) => (entry.kind === 'seen' ? (entry.untilMs ?? [null]) : []));
+  const earliest = expiresAt(dupefilter, beforeMs);
+  if (earliest === null) expect(until ?? null).toBeNull();
+  else {
+    expect(until).toBeGreaterThanOrEqual(earliest);
+    expect(until).toBeLessThanOrEqual(expiresAt(dupefilter, afterMs)!);
+  }
 }
 
 async function clearsWithTheCrawl(crawl: Crawl): Promise<void> {
@@ -260,7 +300,7 @@ async function isAgreed(openWorld: () => Promise<World>, dupefilter: Dupefilter)
     await expect(crawl.node({ shape: { dupefilter: other } })).rejects.toMatchObject(refusal);
     const node = await crawl.node();
     await expect(stranger().then((client) => client.forget(request('a').fingerprint))).rejects.toMatchObject(
-      other.class === 'BloomDupeFilter' ? { code: 'cannot_forget' } : refusal,
+      !classOf(other).canForget ? { code: 'cannot_forget' } : refusal,
     );
     await expect(crawl.node({ shape: { dupefilter: other } })).rejects.toMatchObject(refusal);
     await expect(stranger().then((client) => client.push([request('b')], 'links'))).rejects.toMatchObject(

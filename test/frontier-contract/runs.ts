@@ -78,6 +78,28 @@ export function runs(crawl: () => Crawl): void {
       expect(await next.frontier.snapshot()).toMatchObject({ failed: 2, run: { items: 0, failed: 1 } });
     });
 
+    it('knows whether any of its pages was processed, and how many answered with an error', async () => {
+      const one = await crawl().node();
+      const run = async () => (await one.frontier.snapshot()).run;
+      const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+      await one.frontier.push(
+        names.map((name) => request(name)),
+        'links',
+      );
+      await commit(one.frontier, await takeOne(one.frontier), failed());
+      for (const noPage of ['other', 'error', 'error'] as const) {
+        const outcome = { kind: 'done', reason: 'crawled', attempts: 1, noPage } as const;
+        await commit(one.frontier, await takeOne(one.frontier), outcome);
+      }
+      expect(await run()).toMatchObject({ failed: 1, errorPages: 2, hasGoodPage: false });
+      await commit(one.frontier, await takeOne(one.frontier), done);
+      expect(await run()).toMatchObject({ failed: 1, errorPages: 2, hasGoodPage: true });
+      await one.frontier.leave('shutdown');
+
+      const next = await crawl().node();
+      expect((await next.frontier.snapshot()).run).toMatchObject({ errorPages: 0, hasGoodPage: false });
+    });
+
     it('goes on when all its nodes died and another joins', async () => {
       const quick = { tunables: { nodeTimeoutMs: 300 }, budgets: { maxPages: 2 } };
       const doomed = await crawl().node(quick);

@@ -18,17 +18,27 @@ import { type JoinChoice, joinAs } from '../helpers/joining.js';
 export interface World {
   /** One more client, as another process would open it; `shape` is what its settings say otherwise than the default. */
   client(shape?: Partial<Shape>): Promise<Frontier>;
+  /** What somebody else may do to the store; absent where no test of the world needs it. */
+  readonly hand?: ForeignHand;
   /** Close every client and remove what the crawl left. */
   dispose(): Promise<void>;
+}
+
+/** Changes of the stored data that no verb makes. */
+export interface ForeignHand {
+  /** Delete the record of a live request, and leave the request where it is in the queue. */
+  deleteRecord(request: FrontierRequest): Promise<void>;
 }
 
 /** A world whose clients `open` makes; `remove` takes away what is left without them. */
 export function worldOf(
   open: (shape?: Partial<Shape>) => Promise<Frontier>,
   remove: () => Promise<void> = async () => {},
+  hand?: ForeignHand,
 ): World {
   const clients: Frontier[] = [];
   return {
+    ...(hand !== undefined && { hand }),
     async client(shape) {
       const frontier = await open(shape);
       clients.push(frontier);

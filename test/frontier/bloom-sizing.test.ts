@@ -2,8 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { bloomSizing, bloomSlice } from '../../src/frontier/bloom-sizing.js';
 
-const sizing = (capacity: number, errorRate: number) =>
-  bloomSizing({ class: 'BloomDupeFilter', capacity, errorRate });
+const sizing = (capacity: number, errorRate: number) => bloomSizing({ capacity, errorRate });
 
 describe('a Bloom filter', () => {
   it.each([0.5, 0.36, 0.3, 0.01, 0.001, 0.000_000_1])(

@@ -85,7 +85,8 @@ describe('the rules of a spider in a run', () => {
   });
 
   it('of what is pushed from outside are those of the run that is on, or of the time after the last', () => {
-    const run = { id: 'one', startedAt: 0, pages: 0, items: 0, failed: 0, endedAt: null };
+    const counts = { pages: 0, items: 0, failed: 0, errorPages: 0, hasGoodPage: false };
+    const run = { id: 'one', startedAt: 0, ...counts, endedAt: null };
     expect(runFor(null)).toBe('');
     expect(runFor({ ...run, closed: null })).toBe('one');
     expect(runFor({ ...run, closed: 'finished' })).toBe('after one');

@@ -1,9 +1,8 @@
 /** R17: a page with a million links, and a site without an end. */
-import http from 'node:http';
-import { beginCrawl } from '../tools/crawling.mjs';
-import { listenLocally } from '../tools/local-site.mjs';
-import { adminOf, startStore } from '../tools/redis-faults.mjs';
-import { peakOfProcess, sampleStore } from './samples.mjs';
+import { beginCrawl } from '../harness/crawling.mjs';
+import { startSite } from '../harness/local-site.mjs';
+import { adminOf, startStore } from '../harness/redis.mjs';
+import { peakOfProcess, sampleStore } from '../harness/samples.mjs';
 
 const SAMPLE_EVERY_MS = 200;
 const MOST_PAGES = 50;
@@ -26,7 +25,7 @@ export const manyLinks = {
     const options = { site: pages, args, settings, nodes: 1 };
     const { crawling, peakMb, storeMb } = await watched({ engine, scale }, options);
     const [{ code }] = await crawling.ends();
-    const stats = JSON.parse((await crawling.command('stats', 'walk', '--json')).stdout);
+    const stats = await crawling.stats();
     const problems = await crawling.doctor();
     const missing = count + 1 - stats.seen;
     const items = await crawling.items();
@@ -81,16 +80,10 @@ async function watched({ engine, scale }, options) {
   return { crawling, peakMb: Math.round(peakMb), storeMb: Math.round(storeMb) };
 }
 
-async function serve(bodyOf) {
-  const requests = [];
-  const server = http.createServer((request, response) => {
-    const startMs = Date.now();
-    const agent = request.headers['user-agent'];
-    response.on('close', () =>
-      requests.push({ path: request.url, status: 200, agent, startMs, endMs: Date.now() }),
-    );
-    response.writeHead(200, { 'content-type': 'text/html' }).end(bodyOf(request.url));
-  });
-  const origin = await listenLocally(server);
-  return { origin, args: ['-a', `start=${origin}/`], log: async () => requests };
+function serve(bodyOf) {
+  const answer = (path, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).end(bodyOf(path));
+    return true;
+  };
+  return startSite({ answer });
 }

@@ -1,8 +1,8 @@
 /** R22: a long crawl at constant load must need no more memory, descriptors and keys at its end than before. */
-import { beginCrawl } from '../tools/crawling.mjs';
-import { percentile } from '../tools/recovery.mjs';
-import { adminOf, startStore } from '../tools/redis-faults.mjs';
-import { sampleProcess, sampleStore } from './samples.mjs';
+import { beginCrawl } from '../harness/crawling.mjs';
+import { percentile } from '../harness/recovery.mjs';
+import { adminOf, startStore } from '../harness/redis.mjs';
+import { sampleProcess, sampleStore } from '../harness/samples.mjs';
 import { plotSamples } from './steady-plot.mjs';
 import { startSteadySite } from './steady-site.mjs';
 

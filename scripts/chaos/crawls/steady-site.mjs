@@ -1,6 +1,5 @@
 /** A site of any number of pages that keeps the queue of a crawl at one length, and answers a constant number per second. */
-import http from 'node:http';
-import { listenLocally } from '../tools/local-site.mjs';
+import { startSite } from '../harness/local-site.mjs';
 
 /** The first page links to so many; each other page to one more, and to pages that were linked before. */
 const QUEUE = 500;
@@ -9,28 +8,21 @@ const text = 'A paragraph that makes the page as long as pages are. '.repeat(20)
 
 /** @returns what `beginCrawl` takes as `site`. */
 export async function startSteadySite({ pages, pagesPerSecond }) {
-  const requests = [];
   const everyMs = 1_000 / pagesPerSecond;
   let nextAt = Date.now();
-  const server = http.createServer((request, response) => {
-    const startMs = Date.now();
-    nextAt = Math.max(startMs, nextAt + everyMs);
-    const agent = request.headers['user-agent'];
+  const answer = (path, response) => {
+    const now = Date.now();
+    nextAt = Math.max(now, nextAt + everyMs);
     setTimeout(() => {
-      const page = Number(/^\/p(\d+)$/.exec(request.url)?.[1] ?? Number.NaN);
-      const status = page < pages ? 200 : 404;
-      requests.push({ path: request.url, status, agent, startMs, endMs: Date.now() });
-      response
-        .writeHead(status, { 'content-type': 'text/html' })
-        .end(status === 200 ? htmlOf(page, pages) : '');
-    }, nextAt - startMs);
-  });
-  const origin = await listenLocally(server);
-  return {
-    args: ['-a', `start=${origin}/p0`],
-    urls: Array.from({ length: pages }, (_, page) => `${origin}/p${page}`),
-    log: async () => requests,
+      const page = Number(/^\/p(\d+)$/.exec(path)?.[1] ?? Number.NaN);
+      if (page < pages) response.writeHead(200, { 'content-type': 'text/html' }).end(htmlOf(page, pages));
+      else response.writeHead(404).end();
+    }, nextAt - now);
+    return true;
   };
+  const site = await startSite({ answer });
+  const urls = Array.from({ length: pages }, (_, page) => `${site.origin}/p${page}`);
+  return { ...site, args: ['-a', `start=${site.origin}/p0`], urls };
 }
 
 function htmlOf(page, pages) {

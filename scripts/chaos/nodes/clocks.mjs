@@ -1,5 +1,5 @@
 /** R15: the clock of a node is an hour off. */
-import { beginCrawl } from '../tools/crawling.mjs';
+import { beginCrawl } from '../harness/crawling.mjs';
 
 const HOUR_MS = 3_600_000;
 
@@ -12,10 +12,7 @@ export const clocks = {
     crawling.start(1, [], ['env', `NODE_OPTIONS=${shifted(HOUR_MS)}`]);
     crawling.start(2, [], ['env', `NODE_OPTIONS=${shifted(-HOUR_MS)}`]);
     const verdict = await crawling.verdict();
-    const dead = crawling.nodes
-      .flatMap((node) => node.lines())
-      .filter(({ msg }) => msg?.includes('counts as dead')).length;
-    return { ...verdict, times: 1, note: `${dead} nodes counted as dead` };
+    return { ...verdict, note: `${crawling.saidTimes('counts as dead')} nodes counted as dead` };
   },
 };
 

@@ -1,9 +1,11 @@
 /** R1 and R3: nodes that are killed, or stand still. */
-import { beginCrawl } from '../tools/crawling.mjs';
-import { refetchDelays } from '../tools/recovery.mjs';
+import { beginCrawl } from '../harness/crawling.mjs';
+import { refetchDelays } from '../harness/recovery.mjs';
 
 const NODES = 4;
 const NODE_TIMEOUT_S = 3;
+/** What a node says that had counted as dead: `whyJoinAnew` in src/node/node.ts. */
+const JOINS_ANEW = 'joins the crawl anew';
 
 export const kills = {
   row: 'R1',
@@ -41,10 +43,10 @@ export const stops = {
       node.signal('SIGCONT');
     }
     const verdict = await crawling.verdict();
-    const stale = crawling.nodes
-      .flatMap((node) => node.lines())
-      .filter(({ msg }) => msg.includes('joining anew')).length;
     const recoveryMs = refetchDelays(verdict.log, crawling.faults);
-    return { ...verdict, times, recoveryMs, note: `${stale} nodes were told that they had counted as dead` };
+    const happened = {
+      'nodes that joined anew, as they had counted as dead': crawling.saidTimes(JOINS_ANEW),
+    };
+    return { ...verdict, times, recoveryMs, happened };
   },
 };

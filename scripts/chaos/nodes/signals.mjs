@@ -1,6 +1,6 @@
 /** R2: nodes that are asked to leave, once and twice. */
-import { endOf } from '../../proof/faults/stage.mjs';
-import { beginCrawl } from '../tools/crawling.mjs';
+import { beginCrawl } from '../harness/crawling.mjs';
+import { endOf } from '../harness/project.mjs';
 
 const NODES = 3;
 
@@ -32,7 +32,7 @@ export const signals = {
         const forced = node === twice && code === (signal === 'SIGINT' ? 130 : 143);
         if (code !== 0 && !forced) problems.push(`${signal} ended a node with ${code}`);
       }
-      const { leased, nodes } = JSON.parse((await crawling.command('stats', 'walk', '--json')).stdout);
+      const { leased, nodes } = await crawling.stats();
       if (leased + nodes.length > 0) problems.push(`${leased} leases and ${nodes.length} nodes stayed`);
       for (let n = 0; n < NODES; n++) crawling.start(n);
     }

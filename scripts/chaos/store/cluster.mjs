@@ -1,8 +1,7 @@
 /** R11: a Redis Cluster whose slots move, and whose masters die, under the crawl. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { crossSlotErrors, moveSlot, startCluster } from '../tools/cluster.mjs';
-import { beginCrawl } from '../tools/crawling.mjs';
-import { repeatFault } from '../tools/repeat-fault.mjs';
+import { crossSlotErrors, moveSlot, startCluster } from '../harness/cluster.mjs';
+import { beginCrawl, repeatFault } from '../harness/crawling.mjs';
 
 /** Each does it once, and resolves with the instant from which the crawl can go on. */
 const faults = {

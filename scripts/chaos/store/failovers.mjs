@@ -1,8 +1,7 @@
 /** R9: Sentinel replaces the master, for good reason or on demand, and the old one may not know. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beginCrawl } from '../tools/crawling.mjs';
-import { repeatFault } from '../tools/repeat-fault.mjs';
-import { startSentinels } from '../tools/sentinel.mjs';
+import { beginCrawl, repeatFault } from '../harness/crawling.mjs';
+import { startSentinels } from '../harness/sentinel.mjs';
 
 /** For how long a master stands still, before it goes on as if nothing had happened. */
 const FROZEN_MS = 12_000;

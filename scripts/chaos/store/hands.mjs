@@ -1,8 +1,9 @@
 /** R12, R13, R14 and R16: what a hand at redis-cli does to the server. */
-import { until } from '../../proof/faults/stage.mjs';
-import { beginCrawl } from '../tools/crawling.mjs';
-import { resumeDelays } from '../tools/recovery.mjs';
-import { adminOf, startStore, usedMemory } from '../tools/redis-faults.mjs';
+
+import { beginCrawl } from '../harness/crawling.mjs';
+import { resumeDelays } from '../harness/recovery.mjs';
+import { adminOf, startStore, usedMemory } from '../harness/redis.mjs';
+import { until } from '../harness/stage.mjs';
 
 export const memoryFull = {
   row: 'R12',

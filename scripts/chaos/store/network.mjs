@@ -1,8 +1,8 @@
 /** R10: a network that delays, throttles, cuts, resets and swallows between the nodes and Redis. */
-import { beginCrawl } from '../tools/crawling.mjs';
-import { startProxy } from '../tools/proxy.mjs';
-import { resumeDelays } from '../tools/recovery.mjs';
-import { startStore } from '../tools/redis-faults.mjs';
+import { beginCrawl } from '../harness/crawling.mjs';
+import { startProxy } from '../harness/proxy.mjs';
+import { resumeDelays } from '../harness/recovery.mjs';
+import { startStore } from '../harness/redis.mjs';
 
 /** What may happen, each for a while of ms; `cut` and `reset` are over at once. */
 export const networkFaults = {

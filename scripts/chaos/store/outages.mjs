@@ -1,10 +1,10 @@
 /** R7 and R8: a redis-server that dies, and one that comes back with older data. */
 import { cp, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { tempDir } from '../../proof/faults/stage.mjs';
-import { beginCrawl } from '../tools/crawling.mjs';
-import { resumeDelays } from '../tools/recovery.mjs';
-import { startEverysec } from '../tools/redis-faults.mjs';
+import { beginCrawl } from '../harness/crawling.mjs';
+import { resumeDelays } from '../harness/recovery.mjs';
+import { everysec, startStore } from '../harness/redis.mjs';
+import { tempDir } from '../harness/stage.mjs';
 
 export const serverKills = {
   row: 'R7',
@@ -12,7 +12,7 @@ export const serverKills = {
   engines: ['redis'],
   async run(scenario) {
     const { scale, random } = scenario;
-    const redis = await startEverysec();
+    const redis = await startStore(everysec);
     const crawling = await beginCrawl(scenario, { nodes: 3, redis });
     const backAtMs = [];
     let mostLines = 0;
@@ -39,7 +39,7 @@ export const olderCopy = {
   fault: 'redis-server restored from an older copy',
   engines: ['redis'],
   async run(scenario) {
-    const redis = await startEverysec();
+    const redis = await startStore(everysec);
     const crawling = await beginCrawl(scenario, { nodes: 3, redis });
     await crawling.untilPart(0.2);
     const copy = await tempDir('copy');

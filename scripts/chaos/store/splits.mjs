@@ -1,10 +1,9 @@
 /** R10: a network that falls apart, under Sentinel and in a Cluster. Both sides go on as they think right, and meet again. */
 
-import { startCluster } from '../tools/cluster.mjs';
-import { beginCrawl } from '../tools/crawling.mjs';
-import { CRAWL } from '../tools/network.mjs';
-import { repeatFault } from '../tools/repeat-fault.mjs';
-import { startSentinels } from '../tools/sentinel.mjs';
+import { startCluster } from '../harness/cluster.mjs';
+import { beginCrawl, repeatFault } from '../harness/crawling.mjs';
+import { CRAWL } from '../harness/network.mjs';
+import { startSentinels } from '../harness/sentinel.mjs';
 
 const SPLIT_MS = 12_000;
 /** A crawl that ends meanwhile, with a master that is demoted afterwards, ends with what it lost. */

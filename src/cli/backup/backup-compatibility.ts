@@ -1,15 +1,9 @@
 /** Checks that a backup fits the crawl it is restored into: queue order, fingerprints and dupefilter. */
 import { RefusedError } from '../../errors.js';
+import { classOf } from '../../frontier/dupefilter-classes.js';
 import type { Dupefilter, Part, Shape } from '../../frontier/frontier.js';
 import { dupefilterInWords, shapeDifferences } from '../../frontier/shared-settings/shape-differences.js';
 import type { VerifiedBackup } from './read-backup.js';
-
-/** Dupefilters that store full fingerprints. */
-const exactClasses: readonly Dupefilter['class'][] = [
-  'RFPDupeFilter',
-  'TimedRFPDupeFilter',
-  'StateDupeFilter',
-];
 
 /** @returns notices for the user. @throws RefusedError when the backup cannot be used with these settings. */
 export function refuseIncompatible(
@@ -49,7 +43,7 @@ function refuseIncompatibleDupefilter(
     );
   }
   if (there === here) return [];
-  if (!exactClasses.includes(theirs.class)) {
+  if (!classOf(theirs).isExact) {
     throw new RefusedError(
       `the backup is of a ${there}, which does not store complete fingerprints, and the crawl has a ${here}: ${instead}`,
       { code: 'dupefilter' },

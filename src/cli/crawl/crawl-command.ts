@@ -4,8 +4,7 @@
  */
 import os from 'node:os';
 import type { Writable } from 'node:stream';
-import type { Command } from 'commander';
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { feedTargets } from '../../crawler/feeds/feed-targets.js';
 import { userFeedRecords } from '../../crawler/feeds/user-feed-records.js';
 import { withFeeds } from '../../crawler/feeds/with-feeds.js';
@@ -13,13 +12,12 @@ import { refuseMissing } from '../../crawler/project/load-spider.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { combine, difference, totalsOf } from '../../crawler/run/crawl-totals.js';
 import { runCrawl } from '../../crawler/run/run-crawl.js';
-import { hasGates, type RunGates } from '../../crawler/run/run-gates.js';
+import { needsTotals, type RunGates } from '../../crawler/run/run-gates.js';
 import { loadNode } from '../../crawler/run/run-node.js';
 import { type Context, stderrIsJson } from '../context.js';
 import { exitCodeOf } from '../exit-codes.js';
-import { atLeastOne } from '../options/at-least-one.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
-import { addPair, type Pairs } from '../options/name-value-pairs.js';
+import { addPair, atLeastOne, type Pairs } from '../options/option-parsers.js';
 import { ignoreStdoutErrors, itemOutput } from '../output-streams.js';
 import { loadSpider, useCrawlInMessages } from '../project/open-project.js';
 import { type Crawl, type CrawlSession, withCrawlSession } from './crawl-session.js';
@@ -44,6 +42,7 @@ export function crawlOptions(command: Command): Command {
     .option('--max-pages <n>', 'end the run after this many page downloads of all nodes', atLeastOne)
     .option('--min-items <n>', 'exit with 1 if all nodes of the run together gave fewer items', wholeNumber)
     .option('--max-failed <n>', 'exit with 1 if more requests of the run failed; 0 allows none', wholeNumber)
+    .option('--must-finish', 'exit with 1 if the crawl ends in any other way than finished')
     .option('--node-id <id>', 'label of this node in stats and logs')
     .option('--dry-run', 'check everything and print what would be crawled; change nothing')
     .addOption(jobOption());
@@ -124,7 +123,7 @@ async function runInProcess(crawl: Crawl, session: CrawlSession): Promise<number
     ...{ spider, nodeId, open, frontier, targets, records, exitWhenDone, drain, force, log },
     stdout: stdoutOf(targets, signals),
     crawlArguments: crawl.crawlArguments,
-    awaitsFinalTotals: hasGates(gates),
+    awaitsFinalTotals: needsTotals(gates),
     speaksJson: stderrIsJson(crawl.context),
     graceLeftMs: signals.graceLeftMs,
     writer: role && parent ? { feeds: role.feeds, feedsFailing: parent.feedsFailing } : null,
@@ -138,7 +137,7 @@ async function runInProcess(crawl: Crawl, session: CrawlSession): Promise<number
       trouble = now;
     },
   });
-  const code = signals.forcedCode() ?? (unwritten === null ? result.exitCode : 1);
+  const code = signals.forcedCode() ?? (unwritten === null ? result.exitCode : Math.max(1, result.exitCode));
   // The parent of workers judges the run, from the results of all its nodes.
   if (role === null) return finishCrawl(crawl, session, { nodes: 1, result, unwritten, code });
   await sendToParent({ type: 'result', result });
@@ -223,10 +222,11 @@ function wholeNumber(text: string): number {
   throw new InvalidArgumentError('Expected a whole number, at least 0.');
 }
 
-function gatesOf({ minItems, maxFailed }: Readonly<Record<string, unknown>>): RunGates {
+function gatesOf({ minItems, maxFailed, mustFinish }: Readonly<Record<string, unknown>>): RunGates {
   return {
     minItems: (minItems as number | undefined) ?? null,
     maxFailed: (maxFailed as number | undefined) ?? null,
+    mustFinish: mustFinish === true,
   };
 }
 

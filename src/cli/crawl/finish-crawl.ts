@@ -1,5 +1,5 @@
 /** The end of a crawl command: gates, final log line, summary and exit code. */
-import { judgeRun } from '../../crawler/run/run-gates.js';
+import { type GateVerdict, judgeRun } from '../../crawler/run/run-gates.js';
 import type { NodeResult } from '../../node/node-options.js';
 import { type FatalFields, fatalLine } from '../messages/error-report.js';
 import { oneLine } from '../terminal/printable.js';
@@ -28,7 +28,8 @@ export function finishCrawl(crawl: Crawl, session: CrawlSession, ending: Ending)
   const { context, spider, targets } = crawl;
   const { nodes, result, unwritten } = ending;
   display.stop();
-  const verdict = judgeRun(crawl.gates, result);
+  // Nodes that failed say so themselves.
+  const verdict: GateVerdict = result.exitCode === 0 ? judgeRun(crawl.gates, result) : { kind: 'passed' };
   const code = verdict.kind === 'failed' ? Math.max(1, ending.code) : ending.code;
   const gate = verdict.kind === 'failed' ? `${verdict.message}${rewrittenFiles(crawl, verdict.code)}` : null;
   if (verdict.kind === 'unjudged') log.warn({}, verdict.message);
@@ -79,6 +80,6 @@ function logEnding(
 /** Names the files that `-O` overwrote with a result that failed its gate. */
 function rewrittenFiles({ targets }: Crawl, code: string): string {
   const files = targets.filter(({ overwrite }) => overwrite).map(({ path }) => path);
-  if (code !== 'too_few_items' || files.length === 0) return '';
+  if (!['too_few_items', 'not_finished'].includes(code) || files.length === 0) return '';
   return `; -O began ${files.join(', ')} anew, so only the items of this crawl are there`;
 }

@@ -96,12 +96,12 @@ A script for cron or Airflow. It stops at the first command that fails, and exit
 \`\`\`sh
 set -e
 crawlnode reset quotes --yes
-crawlnode crawl quotes -O quotes.new.jsonl --exit-when-done --min-items 50 --max-failed 5
+crawlnode crawl quotes -O quotes.new.jsonl --exit-when-done --must-finish --min-items 50 --max-failed 5
 crawlnode doctor quotes --deep
 mv quotes.new.jsonl quotes.jsonl
 \`\`\`
 
-\`crawl\` fails if all its nodes together gave fewer than 50 items, or if more than 5 requests failed. Choose limits that a
-complete crawl meets. \`quotes.jsonl\` is replaced only if all commands succeeded.
+\`crawl\` fails if the crawl did not finish, if all its nodes together gave fewer than 50 items, or if more than 5 requests
+failed. Choose limits that a complete crawl meets. \`quotes.jsonl\` is replaced only if all commands succeeded.
 `;
 }

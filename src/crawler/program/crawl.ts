@@ -1,7 +1,7 @@
 /** `crawl()`: one node in the process of a program, which it neither ends nor prints to. */
 
 import { commandErrorCodes, type ErrorCode } from '../../error-codes.js';
-import { CrawlnodeError, messageOf, RefusedError } from '../../errors.js';
+import { CrawlnodeError, FrontierUnavailableError, messageOf, RefusedError } from '../../errors.js';
 import type { JsonObject } from '../../http/message/record/request-record.js';
 import type { Response } from '../../http/message/response.js';
 import { type Logger, silentLogger } from '../../log.js';
@@ -10,6 +10,7 @@ import { feedTargets } from '../feeds/feed-targets.js';
 import { userFeedRecords } from '../feeds/user-feed-records.js';
 import { openOptions, withFrontier } from '../project/open-frontier.js';
 import { runCrawl } from '../run/run-crawl.js';
+import { judgeRun, noGates } from '../run/run-gates.js';
 import { nodeIdOf } from '../run/run-node.js';
 import { statsOf } from '../stats/crawl-stats.js';
 import { checkCall } from './check-call.js';
@@ -40,7 +41,7 @@ export async function crawl(choice: SpiderChoice, options: CrawlOptions): Promis
           ...{ name, job: settings.JOB, time: new Date() },
         }),
         records: userFeedRecords(programEnvironment(), open),
-        ...{ speaksJson: false, endsStuckProcess: false, writer: null, siblings: null },
+        ...{ isAwaited: true, speaksJson: false, endsStuckProcess: false, writer: null, siblings: null },
         force: new AbortController().signal,
         graceLeftMs: (graceMs) => graceMs,
         onTrouble: () => {},
@@ -48,6 +49,7 @@ export async function crawl(choice: SpiderChoice, options: CrawlOptions): Promis
       });
       if (unwritten !== null) throw new CrawlnodeError('feed_unwritable', unwritten);
       refuseFailure(result);
+      refuseWithoutGoodPage(result);
       const { reason, message, pages, items, failed, elapsedMs } = result;
       const crawl = { spider: name, job: settings.JOB, frontier };
       const stats = statsOf(crawl, await frontier.snapshot());
@@ -75,7 +77,14 @@ async function onlyOnce<T>(crawl: string, name: string, run: () => Promise<T>): 
 function refuseFailure({ exitCode, reason, message }: NodeResult): void {
   if (exitCode === 0) return;
   const code = Object.hasOwn(commandErrorCodes, reason) ? (reason as ErrorCode) : 'hook_error';
-  throw new CrawlnodeError(code, message ?? `the crawl ended: ${reason}`);
+  const what = message ?? `the crawl ended: ${reason}`;
+  throw exitCode === 4 ? new FrontierUnavailableError(what, { code }) : new CrawlnodeError(code, what);
+}
+
+/** @throws CrawlnodeError for a run of which no page succeeded */
+function refuseWithoutGoodPage(result: NodeResult): void {
+  const verdict = judgeRun(noGates, result);
+  if (verdict.kind === 'failed') throw new CrawlnodeError(verdict.code, verdict.message);
 }
 
 /** Calls `onItem` with each committed item. What it throws is logged, and costs nothing. */

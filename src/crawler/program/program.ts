@@ -1,5 +1,5 @@
 /**
- * The functions for programs (DESIGN §10). They print nothing, never end the process, and throw the exported errors. Their
+ * The functions for programs. They print nothing, never end the process, and throw the exported errors. Their
  * parts are loaded on the first call, since every spider module imports this file with the rest of the API.
  */
 import type { Request } from '../../http/message/request.js';
@@ -24,7 +24,8 @@ import type {
  * ```
  * @param spider its class, or the name of a spider of the project
  * @throws SettingsError, SpiderLoadError; RefusedError when the store refuses, or this process runs the same crawl already;
- *   FrontierUnavailableError; CrawlnodeError when the crawl ends with an error, such as `feed_unwritable`
+ *   FrontierUnavailableError; CrawlnodeError when the crawl ends with an error, such as `feed_unwritable`, or no page of it
+ *   succeeded (`nothing_succeeded`). A budget or `signal` that ends it is no error: look at `reason`
  */
 export async function crawl(spider: SpiderChoice, options: CrawlOptions = {}): Promise<CrawlResult> {
   return (await import('./crawl.js')).crawl(spider, options);

@@ -1,6 +1,8 @@
 /** Convert settings, with Scrapy's names and units, into the options of node, frontier and downloader. */
 import type { DownloaderOptions } from '../../downloader/downloader.js';
-import type { AutoThrottle, DomainLimits, Dupefilter, Shape, Tunables } from '../../frontier/frontier.js';
+import { dupefilterOf } from '../../frontier/dupefilter-classes.js';
+import type { AutoThrottle, DomainLimits, Shape, Tunables } from '../../frontier/frontier.js';
+import { MAX_ROBOTS_BYTES } from '../../frontier/robots/robots-state.js';
 import { fingerprint } from '../../http/message/fingerprint.js';
 import type { Request } from '../../http/message/request.js';
 import type {
@@ -34,15 +36,6 @@ function fingerprinterOf(settings: Settings): string {
   return module.fingerprint === null
     ? `${settings.REQUEST_FINGERPRINTER}, module ${module.id}`
     : `module ${module.id}`;
-}
-
-function dupefilterOf(settings: Settings): Dupefilter {
-  const name = settings.DUPEFILTER_CLASS;
-  if (name === 'TimedRFPDupeFilter') return { class: name, expireMs: ms(settings.DUPEFILTER_EXPIRE) };
-  if (name === 'BloomDupeFilter') {
-    return { class: name, capacity: settings.DUPEFILTER_CAPACITY, errorRate: settings.DUPEFILTER_ERROR_RATE };
-  }
-  return { class: name };
 }
 
 /** The fingerprint of a request by REQUEST_MODULE or REQUEST_FINGERPRINTER; a spider may have one of its own. */
@@ -131,10 +124,15 @@ function metaRefreshOf(settings: Settings): MetaRefreshOptions | null {
   };
 }
 
+/** WAIT_TIMEOUT where somebody waits for the end of the crawl. */
+const AWAITED_TIMEOUT_S = 600;
+
 export function nodeOptionsOf(
   settings: Settings,
   command: {
     readonly exitWhenDone: boolean;
+    /** Whether somebody waits for the end of the crawl. */
+    readonly isAwaited: boolean;
     readonly feeds: readonly string[];
     readonly speaksJson: boolean;
     readonly endsStuckProcess: boolean;
@@ -147,6 +145,7 @@ export function nodeOptionsOf(
     exitWhenDone: command.exitWhenDone,
     startTimeoutMs: ms(settings.START_TIMEOUT),
     graceMs: ms(settings.SHUTDOWN_TIMEOUT),
+    waitTimeoutMs: ms(settings.WAIT_TIMEOUT ?? (command.isAwaited ? AWAITED_TIMEOUT_S : 0)),
     heartbeatMs: ms(settings.HEARTBEAT_INTERVAL),
     mainLoopTimeoutMs: ms(settings.MAIN_LOOP_TIMEOUT),
     speaksJson: command.speaksJson,
@@ -203,6 +202,7 @@ export function downloaderOptionsOf(settings: Settings): DownloaderOptions {
   return {
     timeoutMs: ms(settings.DOWNLOAD_TIMEOUT),
     maxBodyBytes: settings.DOWNLOAD_MAXSIZE,
+    robotsBytes: MAX_ROBOTS_BYTES,
     warnBodyBytes: settings.DOWNLOAD_WARNSIZE,
     minBytesPerSecond: settings.DOWNLOAD_MIN_RATE,
     failOnDataLoss: settings.DOWNLOAD_FAIL_ON_DATALOSS,

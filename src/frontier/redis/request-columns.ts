@@ -1,7 +1,7 @@
 /** How requests travel to the verbs: as columns by name, see `lua/requests/acceptance.lua`. */
 import { priorityInBounds } from '../../http/message/priority.js';
-import { bloomSizing } from '../bloom-sizing.js';
 import { delayInBounds, requireIds } from '../clamp-values.js';
+import { classOf } from '../dupefilter-classes.js';
 import type { Dupefilter, FrontierRequest } from '../frontier.js';
 import { dupefilterText } from '../shared-settings/shape-differences.js';
 import type { Arguments } from './connection/lua-message.js';
@@ -25,8 +25,9 @@ export interface RequestColumns extends Arguments {
 export function columnsOf(requests: readonly FrontierRequest[], dupefilter: Dupefilter): RequestColumns {
   requireIds(requests);
   const ids = requests.map(({ id }) => Buffer.from(id, 'hex'));
+  const { markOf } = classOf(dupefilter);
   const marks = requests.map(({ id, fingerprint }, n) =>
-    id === fingerprint ? markOf(fingerprint, dupefilter, ids[n]) : markOf(fingerprint, dupefilter),
+    id === fingerprint ? markOf(fingerprint, ids[n]) : markOf(fingerprint),
   );
   const delays = requests.map(({ delayMs }) => delayInBounds(delayMs));
   return {
@@ -45,21 +46,15 @@ export function columnsOf(requests: readonly FrontierRequest[], dupefilter: Dupe
   };
 }
 
-/** A fingerprint as its class stores it. @param raw the same as 20 bytes, where they are there already. */
-export function markOf(fingerprint: string, dupefilter: Dupefilter, raw?: Buffer): Buffer | string {
-  switch (dupefilter.class) {
-    case 'RFPDupeFilter':
-      return fingerprint;
-    case 'CompactDupeFilter':
-      return BigInt.asIntN(64, BigInt(`0x${fingerprint.slice(0, 16)}`)).toString();
-    default:
-      return raw ?? Buffer.from(fingerprint, 'hex');
-  }
-}
-
 /** A name as the store keeps it: without NUL, which ends it in a member of the queue, and as UTF-8 has it. */
 export function domainName(name: string): string {
   return name.includes('\0') ? Buffer.from(name.replaceAll('\0', '\u{fffd}')).toString() : name;
+}
+
+/** The type of the dupefilter's own key; `none` where it is made of many keys. */
+export function mainKeyType(dupefilter: Dupefilter): string {
+  const { redisLayout } = classOf(dupefilter);
+  return redisLayout.startsWith('pieces') ? 'none' : redisLayout;
 }
 
 const described = new WeakMap<Dupefilter, Arguments>();
@@ -68,8 +63,8 @@ const described = new WeakMap<Dupefilter, Arguments>();
 export function dupefilterArgument(dupefilter: Dupefilter): Arguments {
   let argument = described.get(dupefilter);
   if (argument === undefined) {
-    const sizing = dupefilter.class === 'BloomDupeFilter' ? bloomSizing(dupefilter) : {};
-    argument = { ...dupefilter, ...sizing, text: dupefilterText(dupefilter) };
+    const more = classOf(dupefilter).luaArguments?.(dupefilter);
+    argument = { ...dupefilter, ...more, text: dupefilterText(dupefilter), type: mainKeyType(dupefilter) };
     described.set(dupefilter, argument);
   }
   return argument;

@@ -1,4 +1,5 @@
 /** Becoming a node of the crawl: join, say what was found, push the start requests if nobody has. */
+import { expires } from '../../frontier/dupefilter-classes.js';
 import type { FrontierRequest, Joined, Shape } from '../../frontier/frontier.js';
 import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
 import { startKey } from '../../frontier/shared-settings/run-arguments.js';
@@ -32,7 +33,7 @@ export function hasStart(spider: Spider): boolean {
 
 /** Whether a later run may fetch a page again that an earlier one has fetched. */
 function mayComeAgain(spider: Spider, { dupefilter }: Shape): boolean {
-  return spider.refresh !== undefined || ('expireMs' in dupefilter && dupefilter.expireMs > 0);
+  return spider.refresh !== undefined || expires(dupefilter);
 }
 
 /** Tell the user what this node finds: requests may wait since an earlier run or as seeds, and other nodes may be at work. */

@@ -1,9 +1,10 @@
 /**
- * Conditional requests on recrawls: pages that may be crawled again (by a `refresh` rule, or under a TimedRFPDupeFilter) are
+ * Conditional requests on recrawls: pages that may be crawled again (by a `refresh` rule, or where fingerprints expire) are
  * asked for with the ETag and Last-Modified of their last download. A crawl without such pages has no part in this.
  */
 import type { DownloadRequest } from '../../downloader/downloader.js';
 import { messageOf } from '../../errors.js';
+import { expires } from '../../frontier/dupefilter-classes.js';
 import type { Dupefilter, Frontier } from '../../frontier/frontier.js';
 import type { Request } from '../../http/message/request.js';
 import { conditionalHeaders, decodeValidators } from '../../http/validators.js';
@@ -27,8 +28,8 @@ export interface RecrawlDeps {
 /** The conditional requests of a crawl; null where no page of it comes again. */
 export function conditionalRequestsOf(deps: RecrawlDeps): ConditionalRequests | null {
   const { dupefilter, refresh } = deps;
-  const expires = dupefilter.class === 'TimedRFPDupeFilter' && dupefilter.expireMs > 0;
-  return expires || refresh !== null ? new ConditionalRequests(deps, expires) : null;
+  const allExpire = expires(dupefilter);
+  return allExpire || refresh !== null ? new ConditionalRequests(deps, allExpire) : null;
 }
 
 /** A page on its way. */
@@ -45,10 +46,10 @@ export class ConditionalRequests {
   #asked: string[] = [];
   #answer: Promise<readonly (string | null)[]> | null = null;
 
-  /** @param expires every fingerprint does. */
-  constructor(deps: RecrawlDeps, expires: boolean) {
+  /** @param allExpire every fingerprint expires. */
+  constructor(deps: RecrawlDeps, allExpire: boolean) {
     this.#deps = deps;
-    this.#mayBeAsked = ({ url }) => expires || deps.refresh?.matches(url) === true;
+    this.#mayBeAsked = ({ url }) => allExpire || deps.refresh?.matches(url) === true;
     this.#comesAgain = (request) => request.dontFilter || this.#mayBeAsked(request);
   }
 

@@ -3,6 +3,7 @@
  * ones, which the user named, may connect to private addresses and name a proxy; seeds of the store and of sitemaps may not.
  */
 import { InvalidRequestError, messageOf, UsageError } from '../../errors.js';
+import { expires } from '../../frontier/dupefilter-classes.js';
 import { type Dupefilter, MAX_SEED_REQUEST_BYTES, MAX_SEED_REQUESTS } from '../../frontier/frontier.js';
 import type { FrontierRequest } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
@@ -71,8 +72,8 @@ function startRequest(start: unknown, n: number, { name }: Spider): Request {
  * the first has pushed it.
  */
 export function comesAgain({ refresh }: LinkRules, dupefilter: Dupefilter): (request: Request) => boolean {
-  const expires = 'expireMs' in dupefilter && dupefilter.expireMs > 0;
-  return ({ url, dontFilter }) => !dontFilter && (expires || refresh?.matches(url) === true);
+  const allExpire = expires(dupefilter);
+  return ({ url, dontFilter }) => !dontFilter && (allExpire || refresh?.matches(url) === true);
 }
 
 /**

@@ -1,6 +1,6 @@
 /** What the crawl and its run have counted when a node leaves: read from the store just before the node deregisters. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Frontier, Snapshot } from '../../frontier/frontier.js';
+import type { Frontier, RunSnapshot, Snapshot } from '../../frontier/frontier.js';
 import type { CrawlTotals, RunTotals } from '../node-options.js';
 
 /** How often to look again while other nodes finish their pages. */
@@ -32,11 +32,16 @@ export async function readFinalTotals(
 }
 
 function totalsOf(snapshot: Snapshot, isOver: boolean): FinalTotals {
-  const { done, failed, counters, run } = snapshot;
+  const { done, failed, leased, counters, run } = snapshot;
   return {
     crawl: { pages: done + failed, failed, items: counters.item_scraped_count ?? 0 },
-    run: run === null ? null : { id: run.id, items: run.items, failed: run.failed, isOver },
+    run: run === null ? null : runTotals(run, leased, isOver),
   };
+}
+
+function runTotals(run: RunSnapshot, leased: number, isOver: boolean): RunTotals {
+  const { id, items, failed, errorPages, hasGoodPage } = run;
+  return { id, items, failed, errorPages, hasGoodPage, leased, isOver };
 }
 
 /** A run ends when it is finished or closed for all nodes, and when its last node leaves, for whatever reason. */

@@ -10,7 +10,10 @@ const node = (n: number) => ({
   ...{ id: `node-${n}`, host: 'vm', pid: 1000 + n, startedAt: 0, heartbeatAgeMs: 400 },
   ...{ leased: 8, pages: 100, pagesPerSecond: 3.1 },
 });
-const run = { id: 'r', startedAt: 0, pages: 600, items: 600, failed: 0, closed: null, endedAt: null };
+const run = {
+  ...{ id: 'r', startedAt: 0, pages: 600, items: 600, failed: 0, closed: null, endedAt: null },
+  ...{ errorPages: 0, hasGoodPage: true },
+};
 
 /** A crawl of two nodes, with more counters than a screen has rows. */
 const crawl = (changed: Partial<CrawlStats> = {}): CrawlStats => {

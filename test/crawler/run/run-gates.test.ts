@@ -1,14 +1,13 @@
 /** Whether a run was good enough, by the totals of all its nodes. */
 import { describe, expect, it } from 'vitest';
-import { judgeRun, latestTotals } from '../../../src/crawler/run/run-gates.js';
+import { judgeRun, latestTotals, noGates, type RunGates } from '../../../src/crawler/run/run-gates.js';
 
-const run = (items: number, failed = 0, isOver = true) => ({ id: 'one', items, failed, isOver });
-const judge = (
-  gates: { minItems?: number; maxFailed?: number },
-  totals: ReturnType<typeof run> | null,
-  reason = 'finished',
-) =>
-  judgeRun({ minItems: gates.minItems ?? null, maxFailed: gates.maxFailed ?? null }, { run: totals, reason });
+const run = (items: number, failed = 0, isOver = true) => ({
+  ...{ id: 'one', items, failed, isOver },
+  ...{ errorPages: 0, hasGoodPage: true, leased: 0 },
+});
+const judge = (gates: Partial<RunGates>, totals: ReturnType<typeof run> | null, reason = 'finished') =>
+  judgeRun({ ...noGates, ...gates }, { run: totals, reason });
 
 describe('the gates of a run', () => {
   it('pass where there are none, and at their bounds', () => {
@@ -47,6 +46,36 @@ describe('the gates of a run', () => {
       kind: 'unjudged',
       message: expect.stringContaining('--min-items and --max-failed'),
     });
+  });
+
+  it('fail with --must-finish at any end but a finished crawl, also where the run goes on', () => {
+    for (const reason of ['closespider_pagecount', 'stopped', 'shutdown', 'too expensive']) {
+      expect(judge({ mustFinish: true, minItems: 1 }, run(5, 0, reason !== 'shutdown'), reason)).toEqual({
+        kind: 'failed',
+        code: 'not_finished',
+        message: `the crawl did not finish, it ended with "${reason}" (--must-finish)`,
+      });
+    }
+    expect(judge({ mustFinish: true }, run(0))).toEqual({ kind: 'passed' });
+  });
+
+  it('without any: a run fails of which no page succeeded, unless somebody ended it or it goes on', () => {
+    const bad = { ...run(0, 2), errorPages: 1, hasGoodPage: false };
+    for (const reason of ['finished', 'closespider_pagecount']) {
+      expect(judge({}, bad, reason)).toEqual({
+        kind: 'failed',
+        code: 'nothing_succeeded',
+        message:
+          'no page of the run succeeded: 2 requests failed, and 1 page answered with an error such as 404',
+      });
+    }
+    const passes = { kind: 'passed' };
+    for (const reason of ['shutdown', 'stopped']) expect(judge({}, bad, reason)).toEqual(passes);
+    for (const good of [{ hasGoodPage: true }, { items: 1 }, { isOver: false }, { leased: 1 }]) {
+      expect(judge({}, { ...bad, ...good })).toEqual(passes);
+    }
+    expect(judge({}, { ...bad, failed: 0, errorPages: 0 })).toEqual(passes);
+    expect(judge({ minItems: 0 }, bad)).toMatchObject({ code: 'nothing_succeeded' });
   });
 
   it('take the latest of what several nodes of a run saw', () => {

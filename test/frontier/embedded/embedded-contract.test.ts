@@ -3,6 +3,7 @@ import { sqliteDriver, useDriver } from '../../../src/disk/sqlite.js';
 import { openEmbedded } from '../../../src/frontier/embedded/embedded-frontier.js';
 import { frontierContract } from '../../frontier-contract/frontier-contract.js';
 import { worldOf } from '../../frontier-contract/world.js';
+import { embeddedHand } from '../../helpers/frontier/embedded-hand.js';
 import { defaultShape, openOptions } from '../../helpers/open-options.js';
 import { tempDir } from '../../helpers/temp-dir.js';
 
@@ -15,6 +16,7 @@ for (const driver of drivers) {
     return worldOf(
       (shape) => openEmbedded(openOptions(dir, 'news', { shape: { ...defaultShape, ...shape } }), dir),
       remove,
+      embeddedHand(dir),
     );
   });
 }

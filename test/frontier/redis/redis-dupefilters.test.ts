@@ -15,12 +15,12 @@ const DAY_MS = 86_400_000;
 /** A crawl with a dupefilter; `key` is the dupefilter's. */
 async function inCrawl(
   dupefilter: Dupefilter,
-  body: (crawl: Crawl, key: string) => Promise<void>,
+  body: (crawl: Crawl, key: string, spider: string) => Promise<void>,
 ): Promise<void> {
   const world = redisWorld(server.url);
   const crawl = new Crawl(world, { dupefilter });
   try {
-    await body(crawl, `${world.spider}:dupefilter`);
+    await body(crawl, `${world.spider}:dupefilter`, world.spider);
   } finally {
     await crawl.end();
   }
@@ -50,6 +50,23 @@ describe('a dupefilter in Redis', { timeout: 60_000 }, () => {
     }
     await admin.del('left:dupefilter');
   });
+
+  it('of the class CompactDupeFilter forgets a lost request from its id alone, whatever its first 64 bits', () =>
+    inCrawl({ class: 'CompactDupeFilter' }, async (crawl, key, spider) => {
+      const firsts = ['0000000000000000', '0000000000000001', '000000003b9aca00', '7fffffffffffffff'];
+      const negative = ['8000000000000000', '80000000ffffffff', 'ffffffff00000000', 'ffffffffffffffff'];
+      const random = Array.from({ length: 200 }, (_, n) => sha1(String(n)).slice(0, 16));
+      const requests = [...firsts, ...negative, ...random].map((first) => {
+        const id = first.padEnd(40, '5');
+        return { ...request(first), id, fingerprint: id };
+      });
+      const { frontier } = await crawl.node();
+      await frontier.push(requests, 'links');
+      await admin.hdel(`${spider}:requests`, ...requests.map(({ id }) => Buffer.from(id, 'hex')));
+      await frontier.lease(1_000, 0);
+      expect(await frontier.snapshot()).toMatchObject({ lost: requests.length, seen: 0 });
+      expect(await admin.hget(`${key}:~index`, 'seen')).toBe('0');
+    }));
 
   it.each<Dupefilter>([
     { class: 'BloomDupeFilter', capacity: 500, errorRate: 0.001 },

@@ -1,8 +1,9 @@
 /** Fresh crawls in a Redis, each under a spider's name of its own, with any number of clients. */
+import { Redis } from 'ioredis';
 import type { Frontier, Shape } from '../../../src/frontier/frontier.js';
 import type { OpenOptions } from '../../../src/frontier/open-options.js';
 import { openRedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
-import { type World, worldOf } from '../../frontier-contract/world.js';
+import { type ForeignHand, type World, worldOf } from '../../frontier-contract/world.js';
 import { defaultShape, openOptions } from '../open-options.js';
 
 /** One client of a crawl in the Redis of a URL. */
@@ -24,6 +25,20 @@ let crawls = 0;
  */
 export const soonGivingUp = { connectTimeoutMs: 3_000 } satisfies Partial<OpenOptions>;
 
+function redisHand(url: string, spider: string): ForeignHand {
+  const byHand = async (act: (redis: Redis) => Promise<unknown>) => {
+    const redis = new Redis(url);
+    try {
+      await act(redis);
+    } finally {
+      redis.disconnect();
+    }
+  };
+  return {
+    deleteRecord: ({ id }) => byHand((redis) => redis.hdel(`${spider}:requests`, Buffer.from(id, 'hex'))),
+  };
+}
+
 /** A crawl that nobody has begun; its clients end with `dispose()`. */
 export function redisWorld(
   url: string,
@@ -33,5 +48,5 @@ export function redisWorld(
   const spider = `spider${crawls}`;
   const open = (shape?: Partial<Shape>) =>
     openRedis(url, spider, { shape: { ...defaultShape, ...shape }, ...more });
-  return { ...worldOf(open), spider };
+  return { ...worldOf(open, undefined, redisHand(url, spider)), spider };
 }

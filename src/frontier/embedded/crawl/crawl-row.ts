@@ -82,6 +82,8 @@ const noCounts = {
   run_errors: 0,
   run_failed: 0,
   run_accepted: 0,
+  run_error_pages: 0,
+  run_good_pages: 0,
   cookie_version: 0,
   cookie_floor: 0,
 };

@@ -4,10 +4,10 @@
  * A slice is cut into blocks, and all bits of a fingerprint lie in one block: a look-up reads one row, and recording
  * writes one page. Some blocks fill faster than others by chance. The margin of the sizing makes up for that.
  */
+import type { BackupEntry } from '../../backup/entry.js';
 import { bloomSizing, bloomSlice } from '../../bloom-sizing.js';
 import type { Dupefilter as Choice } from '../../frontier.js';
-import { cannotForget } from '../../refusals.js';
-import { bufferOf, Dupefilter } from './dupefilter.js';
+import { type BackupRow, bufferOf, Dupefilter } from './dupefilter.js';
 
 /** With the rest of its row it fits a page of 4 KB: a larger one would take two. */
 export const BLOCK_BYTES = 4_000;
@@ -53,7 +53,7 @@ export class BloomDupefilter extends Dupefilter<BloomChoice> {
   }
 
   forget(): boolean {
-    throw cannotForget();
+    return false;
   }
 
   bytes(): number {
@@ -66,6 +66,22 @@ export class BloomDupefilter extends Dupefilter<BloomChoice> {
   /** The bits do not tell how many fingerprints made them. */
   recount(): number {
     return this.count;
+  }
+
+  override readonly backupQuery = {
+    first: 0,
+    query: `SELECT rowid AS key, slice || '.' || block AS value, bits FROM seen_bloom
+      WHERE space = ? AND rowid > ? ORDER BY rowid LIMIT ?`,
+    rowChars: (BLOCK_BYTES / 3) * 4,
+  };
+
+  override toBackup(rows: readonly BackupRow[]): BackupEntry {
+    const values = rows.map(({ value, bits }) => [value, bufferOf(bits!).toString('base64')] as const);
+    return { kind: 'bits', values };
+  }
+
+  override backupIndex(): readonly number[] {
+    return [this.count];
   }
 
   #read(slice: Slice, block: number): { readonly row: number; readonly bits: Uint8Array } | undefined {

@@ -1,12 +1,38 @@
 /**
- * What each dupefilter class does with its table. The parts that all classes share (the agreed class, writing the count,
+ * What each class of dupefilter does with its table. The parts that all classes share (the agreed class, writing the count,
  * clearing) are in `seen-index.ts`. Fingerprints are 20 bytes.
  */
+import type { Value } from '../../../disk/sqlite.js';
+import type { BackupEntry } from '../../backup/entry.js';
 import type { Dupefilter as Choice, RequestLife } from '../../frontier.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
 
 /** A change of the state that a StateDupeFilter records for a request. Omitted fields are unchanged. */
 export type LifeChange = Pick<RequestLife, 'state'> & Partial<Pick<RequestLife, 'status' | 'attempts'>>;
+
+/** What a backup knows of a fingerprint; `untilMs` null is never, and undefined not known. */
+export interface BackedUp {
+  readonly untilMs: number | null | undefined;
+  readonly life: RequestLife | undefined;
+}
+
+/** How the rows of a table are read for a backup, in windows: see `rowsInWindows`. */
+export interface BackupQuery {
+  readonly first: Value;
+  readonly query: string;
+  /** Characters of a row in the backup. */
+  readonly rowChars: number;
+}
+
+/** A row of a `BackupQuery`. */
+export interface BackupRow {
+  /** The fingerprint in hex; of a block of bits its slice and number: `1.17`. */
+  readonly value: string;
+  readonly untilMs?: number | null;
+  /** A `RequestLife` as JSON. */
+  readonly life?: string;
+  readonly bits?: Uint8Array;
+}
 
 export abstract class Dupefilter<C extends Choice = Choice> {
   protected readonly crawl: OpenCrawl;
@@ -26,12 +52,25 @@ export abstract class Dupefilter<C extends Choice = Choice> {
   abstract has(fingerprint: Uint8Array): boolean;
   /** Record the fingerprint of an accepted request. `isSeen`: it is recorded already, which happens with seeds. */
   abstract record(fingerprint: Uint8Array, isSeen: boolean): void;
-  /** @returns whether it was there. @throws RefusedError `cannot_forget` where the class cannot. */
+  /** @returns whether it was there. Not called where the class cannot forget. */
   abstract forget(fingerprint: Uint8Array): boolean;
   /** Its size in the file in bytes, including indexes. */
   abstract bytes(): number;
   /** Count the fingerprints in the table. */
   abstract recount(): number;
+
+  abstract readonly backupQuery: BackupQuery;
+  abstract toBackup(rows: readonly BackupRow[]): BackupEntry;
+
+  /** The layout of its bits, for the backup; null where complete fingerprints, or parts of them, are stored. */
+  backupIndex(): readonly number[] | null {
+    return null;
+  }
+
+  /** Record a fingerprint of a backup, possibly of another class. One that is recorded already stays as it is. */
+  fromBackup(fingerprint: Uint8Array, _of: BackedUp): void {
+    if (!this.has(fingerprint)) this.record(fingerprint, false);
+  }
 
   /** The request of a recorded fingerprint changed its state. */
   onLife(_fingerprint: Uint8Array, _change: LifeChange): void {}

@@ -1,9 +1,18 @@
 /** Dupefilters whose table has one row for each fingerprint. */
 import type { Value } from '../../../disk/sqlite.js';
-import type { Dupefilter as Choice, RequestLife } from '../../frontier.js';
-import { bufferOf, Dupefilter, type LifeChange } from './dupefilter.js';
+import type { BackupEntry } from '../../backup/entry.js';
+import { expiresAt } from '../../dupefilter-classes.js';
+import type { RequestLife } from '../../frontier.js';
+import {
+  type BackedUp,
+  type BackupQuery,
+  type BackupRow,
+  bufferOf,
+  Dupefilter,
+  type LifeChange,
+} from './dupefilter.js';
 
-abstract class RowDupefilter<C extends Choice = Choice> extends Dupefilter<C> {
+abstract class RowDupefilter extends Dupefilter {
   protected abstract readonly table: string;
   /** Bytes of a row with its indexes and the free part of their pages, as measured. */
   protected abstract readonly rowBytes: number;
@@ -45,10 +54,26 @@ abstract class RowDupefilter<C extends Choice = Choice> extends Dupefilter<C> {
     ).n;
   }
 
+  get backupQuery(): BackupQuery {
+    return rowsById(`lower(hex(id)) AS value FROM ${this.table}`);
+  }
+
+  toBackup(rows: readonly BackupRow[]): BackupEntry {
+    return { kind: 'seen', values: rows.map(({ value }) => value) };
+  }
+
   #of(text: string) {
     return this.crawl.sql.of(text);
   }
 }
+
+/** For a table with the key `id`. */
+function rowsById(columns: string): BackupQuery {
+  const query = `SELECT id AS key, ${columns} WHERE space = ? AND id > ? ORDER BY id LIMIT ?`;
+  return { first: Buffer.alloc(0), query, rowChars: HEX_CHARS };
+}
+
+const HEX_CHARS = 40;
 
 /** RFPDupeFilter: each fingerprint as it is, exact. */
 export class RfpDupefilter extends RowDupefilter {
@@ -66,6 +91,16 @@ export class CompactDupefilter extends RowDupefilter {
   protected readonly rowBytes = 18;
   protected override readonly key = 'hash';
 
+  /** The key is read as a text: a number of JavaScript would not hold its 64 bits. */
+  override get backupQuery(): BackupQuery {
+    return {
+      first: '-1e19',
+      query: `SELECT CAST(hash AS TEXT) AS key, printf('%016x', hash) AS value FROM seen_compact
+        WHERE space = ? AND hash > ? ORDER BY hash LIMIT ?`,
+      rowChars: HEX_CHARS,
+    };
+  }
+
   protected override keyOf(fingerprint: Uint8Array): bigint {
     return bufferOf(fingerprint).readBigInt64BE(0);
   }
@@ -81,6 +116,25 @@ export class StateDupefilter extends RowDupefilter {
     sql.run`REPLACE INTO seen_state (space, id, state, at, status, attempts)
       VALUES (${this.space}, ${fingerprint}, 'pending', ${nowMs}, NULL, 0)`;
     if (!isSeen) this.count += 1;
+  }
+
+  override get backupQuery(): BackupQuery {
+    return rowsById(`lower(hex(id)) AS value,
+      json_object('state', state, 'atMs', at, 'status', status, 'attempts', attempts) AS life FROM seen_state`);
+  }
+
+  override toBackup(rows: readonly BackupRow[]): BackupEntry {
+    const lives = rows.map(({ life }) => JSON.parse(life!) as RequestLife);
+    return { kind: 'seen', values: rows.map(({ value }) => value), lives };
+  }
+
+  override fromBackup(fingerprint: Uint8Array, { life }: BackedUp): void {
+    const { sql, nowMs } = this.crawl;
+    // Another class has recorded no more than that the fingerprint was seen.
+    const done: RequestLife = { state: 'done', atMs: nowMs, status: null, attempts: 0 };
+    const { state, atMs, status, attempts } = life ?? done;
+    this.count += sql.run`INSERT OR IGNORE INTO seen_state (space, id, state, at, status, attempts)
+      VALUES (${this.space}, ${fingerprint}, ${state}, ${atMs}, ${status}, ${attempts})`;
   }
 
   /** A fingerprint that was forgotten meanwhile stays so. */
@@ -107,8 +161,8 @@ const CLOCK_SLACK_MS = 1_000;
 /** Expired fingerprints counted at most; a node deletes them every few seconds. */
 const MOST_DUE = 10_000;
 
-/** TimedRFPDupeFilter: each fingerprint with the instant at which it is forgotten. */
-export class TimedDupefilter extends RowDupefilter<Extract<Choice, { class: 'TimedRFPDupeFilter' }>> {
+/** Each fingerprint with the instant at which it is forgotten (`expiresAt` of its class). */
+export class TimedDupefilter extends RowDupefilter {
   protected readonly table = 'seen_timed';
   protected readonly rowBytes = 77;
 
@@ -122,9 +176,9 @@ export class TimedDupefilter extends RowDupefilter<Extract<Choice, { class: 'Tim
   /** A fingerprint that is accepted again is renewed. One that has expired may still be in the table. */
   override record(fingerprint: Uint8Array): void {
     const { sql, nowMs } = this.crawl;
-    const { expireMs } = this.choice;
+    const until = expiresAt(this.choice, nowMs) ?? 0;
     super.forget(fingerprint);
-    sql.run`INSERT INTO seen_timed (space, id, until) VALUES (${this.space}, ${fingerprint}, ${expireMs === 0 ? 0 : nowMs + expireMs})`;
+    sql.run`INSERT INTO seen_timed (space, id, until) VALUES (${this.space}, ${fingerprint}, ${until})`;
     this.count += 1;
   }
 
@@ -133,6 +187,31 @@ export class TimedDupefilter extends RowDupefilter<Extract<Choice, { class: 'Tim
     const isSeen = this.has(fingerprint);
     super.forget(fingerprint);
     return isSeen;
+  }
+
+  override get backupQuery(): BackupQuery {
+    return rowsById('lower(hex(id)) AS value, nullif(until, 0) AS untilMs FROM seen_timed');
+  }
+
+  override toBackup(rows: readonly BackupRow[]): BackupEntry {
+    const untilMs = rows.map((row) => row.untilMs ?? null);
+    return { kind: 'seen', values: rows.map(({ value }) => value), untilMs };
+  }
+
+  /** Of two instants the later one stays. */
+  override fromBackup(fingerprint: Uint8Array, of: BackedUp): void {
+    const { sql, nowMs } = this.crawl;
+    const { untilMs } = of;
+    if (expiresAt(this.choice, nowMs) === null || typeof untilMs !== 'number') {
+      super.fromBackup(fingerprint, of);
+      return;
+    }
+    if (untilMs <= nowMs) return;
+    const isNew = sql.run`INSERT OR IGNORE INTO seen_timed (space, id, until) VALUES (${this.space}, ${fingerprint}, ${untilMs})`;
+    if (isNew === 0) {
+      sql.run`UPDATE seen_timed SET until = max(until, ${untilMs}) WHERE space = ${this.space} AND id = ${fingerprint} AND until > 0`;
+    }
+    this.count += isNew;
   }
 
   override due(): number {
@@ -150,7 +229,8 @@ export class TimedDupefilter extends RowDupefilter<Extract<Choice, { class: 'Tim
         SELECT id FROM seen_timed WHERE space = ${this.space} AND until > 0 AND until <= ${nowMs} LIMIT ${max})`;
     this.count -= forgotten;
     // The clock was set back: no instant may be further ahead than that of a fingerprint recorded now.
-    const furthestMs = nowMs + this.choice.expireMs;
+    const furthestMs = expiresAt(this.choice, nowMs);
+    if (furthestMs === null) return forgotten < max;
     const moved = sql.run`
       UPDATE seen_timed SET until = ${furthestMs} WHERE space = ${this.space} AND id IN (
         SELECT id FROM seen_timed WHERE space = ${this.space} AND until > ${furthestMs + CLOCK_SLACK_MS} LIMIT ${max})`;

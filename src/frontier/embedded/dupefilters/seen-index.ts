@@ -1,5 +1,5 @@
 /** The dupefilter of a crawl, of any class. Its row is read once, and written once per transaction. */
-import type { Dupefilter as Choice } from '../../frontier.js';
+import { type Dupefilter as Choice, classOf, type EmbeddedTable } from '../../dupefilter-classes.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
 import { BloomDupefilter } from './bloom.js';
 import type { Dupefilter } from './dupefilter.js';
@@ -9,12 +9,12 @@ import { CompactDupefilter, RfpDupefilter, StateDupefilter, TimedDupefilter } fr
 const TIDY_STEP = 5_000;
 const TIDY_WHILE_RECORDING = 200;
 
-const classes: Readonly<Record<Choice['class'], new (...of: OpenArguments) => Dupefilter>> = {
-  RFPDupeFilter: RfpDupefilter,
-  TimedRFPDupeFilter: TimedDupefilter,
-  StateDupeFilter: StateDupefilter,
-  BloomDupeFilter: BloomDupefilter,
-  CompactDupeFilter: CompactDupefilter,
+const byTable: Readonly<Record<EmbeddedTable, new (...of: OpenArguments) => Dupefilter>> = {
+  seen: RfpDupefilter,
+  seen_timed: TimedDupefilter,
+  seen_state: StateDupefilter,
+  seen_bloom: BloomDupefilter,
+  seen_compact: CompactDupefilter,
 };
 
 type OpenArguments = [crawl: OpenCrawl, space: number, choice: never, count: number];
@@ -102,7 +102,7 @@ export class SeenIndex {
   }
 
   #openAs(choice: Choice, count: number): Dupefilter {
-    return new classes[choice.class](
+    return new byTable[classOf(choice).table](
       this.#crawl,
       this.#crawl.spaces.dupefilter.need(),
       choice as never,

@@ -1,5 +1,6 @@
 /** What is changed from outside while a crawl runs: its control, its run, what it has seen. */
-import type { Control, Dupefilter } from '../../frontier.js';
+import { classOf, type Dupefilter } from '../../dupefilter-classes.js';
+import type { Control } from '../../frontier.js';
 import { cannotForget } from '../../refusals.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
 import type { Transaction } from '../crawl/transaction.js';
@@ -22,7 +23,7 @@ export function closeRun({ crawl, nowMs }: OpenCrawl, reason: string, limit = 0)
 
 /** Remove a fingerprint. @returns whether it was there. @throws RefusedError where the dupefilter is another, or cannot. */
 export function forget(tx: Transaction, fingerprint: string, ours: Dupefilter): boolean {
-  if (ours.class === 'BloomDupeFilter') throw cannotForget();
+  if (!classOf(ours).canForget) throw cannotForget(ours);
   refuseOtherDupefilter(tx, ours);
   if (!tx.dupefilter.open()?.forget(bytesOf(fingerprint))) return false;
   if (tx.hasCrawl) tx.crawl.epoch += 1;

@@ -9,8 +9,8 @@ import { tunableText } from '../../shared-settings/tunable-text.js';
 import { flush } from '../clear/clear.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { processStart } from '../file/processes.js';
+import { closedJustNow } from '../requests/budgets.js';
 import { setStart, startOf } from '../seeds/starts.js';
-import { closedJustNow } from './budgets.js';
 import { incarnationName, type NodeRow, newIncarnationNumber } from './node-row.js';
 import { declareDead } from './recover.js';
 import {
@@ -112,7 +112,7 @@ function beginRun({ crawl, tally, nowMs }: Transaction, { args, budgets, startsA
   const id = randomBytes(8).toString('hex');
   const ended = { closing: null, closed: null, asking: null, asked: null };
   const counted = { run_pages: 0, run_items: 0, run_errors: 0, run_failed: 0, run_accepted: 0 };
-  Object.assign(tally, { ...counted, busy_at: nowMs });
+  Object.assign(tally, { ...counted, run_error_pages: 0, run_good_pages: 0, busy_at: nowMs });
   crawl.run = { id, args, startedAtMs: nowMs, budgets, ...ended };
   if (startsAgain) setStart(crawl, startKey(args), 0);
 }

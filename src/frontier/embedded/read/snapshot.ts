@@ -78,6 +78,8 @@ function runOf({ run }: CrawlRow, tally: TallyRow): RunSnapshot | null {
     pages: tally.run_pages,
     items: tally.run_items,
     failed: tally.run_failed,
+    errorPages: tally.run_error_pages,
+    hasGoodPage: tally.run_good_pages > 0,
     closed: (closed ?? closing)?.reason ?? null,
     endedAt: closed?.atMs ?? null,
   };
@@ -109,7 +111,7 @@ const REQUEST_BYTES = 110;
 function requestBytes({ sql, space }: Transaction, count: number): number {
   const row = sql.get<{ mean: number | null }>`
     SELECT avg(octet_length(text) + 2 * octet_length(domain)) AS mean FROM (
-      SELECT text, domain FROM request LEFT JOIN record USING (n) WHERE space = ${space} LIMIT ${SAMPLE})`;
+      SELECT text, domain FROM request LEFT JOIN record USING (n, space, id) WHERE space = ${space} LIMIT ${SAMPLE})`;
   return Math.round(count * (REQUEST_BYTES + (row?.mean ?? 0)));
 }
 

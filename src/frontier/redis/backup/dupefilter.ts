@@ -1,12 +1,12 @@
 /** Reads the fingerprints of a dupefilter for a backup, and encodes them for a restore. Layouts: `lua/dupefilters/`. */
 import { type BackupEntry, type EntryOf, inEntries } from '../../backup/entry.js';
-import type { Dupefilter, RequestLife } from '../../frontier.js';
+import { classOf, type Dupefilter } from '../../dupefilter-classes.js';
+import type { RequestLife } from '../../frontier.js';
 import type { FrontierKeys } from '../../open-options.js';
 import type { Arguments, LuaValue } from '../connection/lua-message.js';
 import { type Ask, pairs, walk } from '../connection/scan.js';
 import { dupefilterKey, dupefilterPiece } from '../keys.js';
 import { agreedDupefilter, states } from '../read/dupefilter.js';
-import { markOf } from '../request-columns.js';
 
 /** Fingerprints of one reply. */
 const WINDOW = 2_000;
@@ -14,7 +14,7 @@ const WINDOW = 2_000;
 const BUCKETS = 10;
 const ID_BYTES = 20;
 const LIFE_BYTES = 11;
-/** The fields of the index of a BloomDupeFilter, in their order in a backup. */
+/** The fields of the index of a dupefilter of bits, in their order in a backup. */
 const indexFields = ['pieces', 'seen', 'slices', 'filled', 'allocated'] as const;
 
 /** @param ours the dupefilter of the settings, used when the crawl has not agreed on one yet. */
@@ -27,26 +27,27 @@ export async function* readDupefilter(
   const index = await ask((client) => client.hgetall(dupefilterKey(keys, 'index')));
   const holdsAny = Number(index.seen) > 0 || (await ask((client) => client.exists(keys.dupefilter)));
   if (!holdsAny) return;
-  const isBloom = choice.class === 'BloomDupeFilter';
-  const numbers = isBloom ? indexFields.map((field) => Number(index[field] ?? 0)) : null;
+  const { redisLayout } = classOf(choice);
+  const numbers =
+    redisLayout === 'pieces: bits' ? indexFields.map((field) => Number(index[field] ?? 0)) : null;
   yield { kind: 'dupefilter', choice, engine: 'redis', index: numbers };
   const pieces = Array.from({ length: Number(index.pieces ?? 0) }, (_, piece) =>
     dupefilterPiece(keys, index.generation ?? '', piece),
   );
-  switch (choice.class) {
-    case 'RFPDupeFilter':
+  switch (redisLayout) {
+    case 'set':
       return yield* readSet(ask, keys.dupefilter);
-    case 'TimedRFPDupeFilter':
+    case 'zset':
       return yield* readRows('zscanBuffer', ask, keys.dupefilter, (scores) => ({
         untilMs: scores.map((score) => (score.toString() === 'inf' ? null : Number(score))),
       }));
-    case 'StateDupeFilter':
+    case 'hash':
       return yield* readRows('hscanBuffer', ask, keys.dupefilter, (lives) => ({
         lives: lives.map(unpackLife),
       }));
-    case 'CompactDupeFilter':
+    case 'pieces: sets':
       return yield* readBuckets(ask, pieces);
-    case 'BloomDupeFilter':
+    case 'pieces: bits':
       return yield* readBits(ask, pieces);
   }
 }
@@ -120,21 +121,22 @@ function packLife({ state, atMs, status, attempts }: RequestLife): Buffer {
  * are not fingerprints, as other programs can write to it. They are restored only into a SET.
  */
 export function seenArguments({ values, untilMs, lives }: EntryOf<'seen'>, into: Dupefilter): Arguments {
-  if (into.class === 'RFPDupeFilter') return { marks: values };
+  const { redisLayout, markOf } = classOf(into);
+  if (redisLayout === 'set') return { marks: values };
   const rows = values
     .map((value, n) => ({ value, untilMs: untilMs?.[n], life: lives?.[n] }))
     .filter(({ value }) => /^[0-9a-f]{16}([0-9a-f]{24})?$/i.test(value));
-  const marks = rows.map(({ value }): LuaValue => markOf(value.padEnd(2 * ID_BYTES, '0'), into));
-  if (untilMs !== undefined && into.class === 'TimedRFPDupeFilter') {
+  const marks = rows.map(({ value }): LuaValue => markOf(value.padEnd(2 * ID_BYTES, '0')));
+  if (untilMs !== undefined && redisLayout === 'zset') {
     return { marks, untils: rows.map((row): LuaValue => row.untilMs ?? '+inf') };
   }
-  if (lives !== undefined && into.class === 'StateDupeFilter') {
+  if (lives !== undefined && redisLayout === 'hash') {
     return { marks, lives: rows.map(({ life }): LuaValue => packLife(life!)) };
   }
   return { marks };
 }
 
-/** Encodes the index of a BloomDupeFilter for `lua/backup/restore-entry.lua`. */
+/** Encodes the index of a dupefilter of bits for `lua/backup/restore-entry.lua`. */
 export function indexArguments(index: readonly number[]): Arguments {
   return Object.fromEntries(indexFields.map((field, n) => [field, index[n] ?? 0]));
 }

@@ -1,4 +1,4 @@
-/** The arguments of a settle for `lua/leases/settling.lua`. */
+/** The arguments of a settle for `lua/leases/commit-settles.lua`. */
 import { priorityInBounds } from '../../../http/message/priority.js';
 import { spentBy } from '../../budgets.js';
 import { countersInBounds, delayInBounds } from '../../clamp-values.js';
@@ -89,7 +89,7 @@ function outcomeArguments(outcome: Outcome, node: string): { [name: string]: Lua
   if (kind === 'released') return { kind, unstarted };
   const status = inTwoBytes(outcome.status ?? 0);
   const attempts = inTwoBytes(outcome.attempts);
-  if (kind === 'done') return { kind, status, attempts, unstarted };
+  if (kind === 'done') return { kind, status, attempts, unstarted, noPage: outcome.noPage };
   if (kind === 'retry') {
     const { record, afterMs, priority } = outcome;
     const again = { record, afterMs: delayInBounds(afterMs), priority: priorityInBounds(priority) };

@@ -1,11 +1,12 @@
 /** The state of one request of a crawl in Redis. Reads only. */
+import { classOf } from '../../dupefilter-classes.js';
 import type { FrontierRequest, Inspection, RequestLife } from '../../frontier.js';
 import { dupefilterText } from '../../shared-settings/shape-differences.js';
 import { int, list, named, type Reply, text } from '../connection/reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
+import { readFailure } from '../failed/failed-list.js';
 import { allKeys, internalKey } from '../keys.js';
-import { readFailure } from '../redis-failed.js';
-import { dupefilterArgument, markOf } from '../request-columns.js';
+import { dupefilterArgument } from '../request-columns.js';
 import { agreedDupefilter, states } from './dupefilter.js';
 import { steps } from './steps.js';
 
@@ -45,7 +46,7 @@ async function ask(
   const theirs = agreed === null || dupefilterText(agreed) === dupefilterText(ours) ? ours : agreed;
   const args = {
     ...{ id: Buffer.from(id, 'hex'), fingerprint: Buffer.from(fingerprint, 'hex'), domain },
-    ...{ mark: markOf(fingerprint, theirs), dupefilter: dupefilterArgument(theirs) },
+    ...{ mark: classOf(theirs).markOf(fingerprint), dupefilter: dupefilterArgument(theirs) },
   };
   return named(await connection.call('inspect', allKeys(keys), args));
 }

@@ -1,9 +1,9 @@
 /** Files in S3-compatible storage: a real server, which checks signatures. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bucket, keys, startS3 } from '../../../../scripts/proof/item-files/s3-server.mjs';
 import { openS3, type S3Settings, s3Config } from '../../../../src/pipelines/files/store/s3-client.js';
 import { S3Store } from '../../../../src/pipelines/files/store/s3-store.js';
+import { bucket, keys, startS3 } from '../../../helpers/servers/s3-server.mjs';
 import { startSite } from '../../../helpers/sites/site.js';
 import { tempDir } from '../../../helpers/temp-dir.js';
 

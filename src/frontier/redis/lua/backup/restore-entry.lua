@@ -9,8 +9,8 @@
 --   cookies: changes: { jar, domain, path, name, text, untilMs: absent for none }
 --   dupefilter: index: { pieces, seen, slices, filled, allocated } of a BloomDupeFilter, which must be empty
 --   bits: pieces: { number, bits }
---   seen: marks · untils: for each the instant it is forgotten, or +inf; for a TimedRFPDupeFilter · lives: for each its entry
---     (dupefilters/state.lua), for a StateDupeFilter. Both are absent where the backup does not know them.
+--   seen: marks · untils: for each the instant it is forgotten, or +inf; for a ZSET (dupefilters/expiring.lua) · lives: for each
+--     its entry, for a HASH (dupefilters/state.lua). Both are absent where the backup does not know them.
 --   items: values · stats: counters: numbers by name · custom: { name, stored value, … }
 --   seeds: key: its number, from 1 · type (list | set | zset | bad) · values, each after its score in a zset
 --   feed: feed · record: its JSON · last: number of its last item
@@ -62,15 +62,16 @@ function restore.requests(crawl, args)
   for _, request in ipairs(args.requests) do
     local id = request.id
     if not isLive(crawl, id) then
-      redis.call('HSET', crawl.keys.requests, id, request.record)
       if request.crashes > 0 then redis.call('HSET', crawl.keys.crashes, id, request.crashes) end
-      if request.dueAtMs > 0 then
-        queue.delay(crawl, request.domain, request.priority, id, request.dueAtMs)
+      local dueAt, arrival = math.ceil(request.dueAtMs), request.arrival
+      if dueAt > 0 then
+        arrival = queue.delay(crawl, request.domain, request.priority, id, dueAt)
       else
-        latest = math.max(latest, request.arrival)
-        local sortKey = queue.order(crawl, request.priority, request.arrival) .. id
+        latest = math.max(latest, arrival)
+        local sortKey = queue.order(crawl, request.priority, arrival) .. id
         queue.makePending(crawl, request.domain, sortKey, request.crashes)
       end
+      redis.call('HSET', crawl.keys.requests, id, storedRecord.pack(request.record, arrival, dueAt))
       meta.add(crawl, 'accepted', 1)
     end
   end
@@ -86,7 +87,7 @@ function restore.failed(crawl, args)
       redis.call('ZADD', at.failed, request.atUs, id)
       redis.call('HSET', at.failures, id, request.failure)
       if request.crashes > 0 then redis.call('HSET', at.crashes, id, request.crashes) end
-      if request.record then redis.call('HSET', at.requests, id, request.record) end
+      if request.record then redis.call('HSET', at.requests, id, storedRecord.pack(request.record, request.atUs)) end
       meta.add(crawl, 'accepted', 1)
     end
   end
@@ -108,18 +109,7 @@ function restore.bits(crawl, args)
   for _, piece in ipairs(args.pieces) do redis.call('SET', prefix .. piece[1], piece[2]) end
 end
 
--- Of two expiries the later one stays. What a StateDupeFilter already knows of a request stays.
-function restore.seen(crawl, args)
-  local key, class = crawl.keys.dupefilter, dupefilters.of(crawl)
-  if args.untils then
-    for i, mark in ipairs(args.marks) do redis.call('ZADD', key, 'GT', args.untils[i], mark) end
-  elseif class.type == 'hash' then
-    local finished = state.pack(crawl, 'done', 0, 0)
-    for i, mark in ipairs(args.marks) do redis.call('HSETNX', key, mark, args.lives and args.lives[i] or finished) end
-  else
-    class.record(crawl, args.marks, {}, false)
-  end
-end
+function restore.seen(crawl, args) dupefilters.of(crawl).restore(crawl, args.marks, args) end
 
 function restore.items(crawl, args) lists.send('RPUSH', crawl.keys.items, args.values) end
 

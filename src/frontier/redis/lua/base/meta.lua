@@ -20,10 +20,13 @@
 --   run_args, run_start  arguments of the run as JSON; the name of its field above
 --   delay, randomize, limit, node_timeout, failed_limit, queue_limit, domain_pages, slots, autothrottle   the tunables, as
 --     text: the last two are JSON, see domains/domain-limits.lua and domains/autothrottle.lua
---   run, run_started, run_ended, run_closed, closing, closed_at, closed_limit   the run, and why it closes or closed
+--   run, run_started, run_ended, run_closed, closing, closing_at, closing_limit   the run, and why it closes or closed
 --   run_pages, run_items, run_errors, run_failed, run_accepted   what all nodes of the run have counted
+--   run_error_pages      done requests of the run whose pages answered with an error
+--   run_good             1 once a page of the run was processed
 --   budgets              what the run may use up, see requests/budgets.lua
---   volunteer, hungry, hungry_at, idle_since   see leases/suspects.lua, leases/leasing.lua
+--   volunteer, hungry, hungry_at, idle_since   see leases/suspects.lua, leases/fair-share.lua,
+--     requests/completion.lua
 --   killed_at, killed_before   when the last two nodes died that were not processing a suspect, see nodes/recover.lua
 --   cookies, cookies_floor   versions of the cookies, see cookies/cookies.lua
 --   restoring, restored, restored_from, repairing   a restore or a repair under way
@@ -32,7 +35,7 @@
 
 -- What the verbs of every page read. They are read together. Other fields are read on demand, about 1 µs each.
 local OFTEN = { 'version', 'epoch', 'queue', 'dupefilter', 'control', 'done', 'accepted', 'arrival', 'limit', 'delay',
-  'budgets', 'closing', 'lost', 'run_pages', 'run_items', 'run_accepted', 'queue_limit', 'volunteer', 'hungry', 'idle_since',
+  'budgets', 'closing', 'lost', 'run_pages', 'run_items', 'run_accepted', 'run_good', 'queue_limit', 'volunteer', 'hungry', 'idle_since',
   'slots', 'autothrottle', 'cookies', 'domain_pages' }
 
 -- Whether the crawl has records.

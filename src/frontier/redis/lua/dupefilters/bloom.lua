@@ -81,7 +81,6 @@ local function setBits(index, slice, mark)
 end
 
 dupefilters.BloomDupeFilter = {
-  type = 'none',
   seen = function(crawl, marks)
     local index, flags = pieces.index(crawl), {}
     local slices = slicesOf(crawl, index)
@@ -109,4 +108,5 @@ dupefilters.BloomDupeFilter = {
     pieces.save(crawl)
   end,
   count = function(crawl) return pieces.index(crawl).seen end,
+  restore = function(crawl, marks) dupefilters.BloomDupeFilter.record(crawl, marks, {}, false) end,
 }

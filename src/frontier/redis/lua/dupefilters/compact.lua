@@ -32,8 +32,18 @@ local function splitNextBucket(index)
   index.pieces = index.pieces + 1
 end
 
+local TWO31, BILLION = 2147483648, 1000000000
+
+-- The digits of high * 2^32 + low, which a number of Lua does not hold exactly: in billions, and in two steps.
+local function decimal(high, low)
+  local top = math.floor(high / 65536)
+  local rest = top * 976710656 + high % 65536 * 2 * TWO31 + low
+  local billions = top * 281474 + math.floor(rest / BILLION)
+  if billions == 0 then return lists.digits(rest) end
+  return lists.digits(billions) .. string.format('%09d', rest % BILLION)
+end
+
 dupefilters.CompactDupeFilter = {
-  type = 'none',
   seen = function(crawl, marks)
     local index, flags = pieces.index(crawl), {}
     local round = roundOf(index.pieces)
@@ -64,5 +74,15 @@ dupefilters.CompactDupeFilter = {
     if was == 1 then redis.call('HINCRBY', crawl.keys.index, 'seen', -1) end
     return was
   end,
+  markOf = function(id)
+    local high, low = struct.unpack('>I4I4', id)
+    local isNegative = high >= TWO31
+    if isNegative then
+      high, low = 2 * TWO31 - 1 - high, 2 * TWO31 - low
+      if low == 2 * TWO31 then high, low = high + 1, 0 end
+    end
+    return (isNegative and '-' or '') .. decimal(high, low)
+  end,
   count = function(crawl) return pieces.index(crawl).seen end,
+  restore = function(crawl, marks) dupefilters.CompactDupeFilter.record(crawl, marks) end,
 }

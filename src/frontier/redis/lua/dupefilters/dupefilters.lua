@@ -1,16 +1,26 @@
 -- The dupefilter of a crawl, by its class. Each class is a table in this one:
---   type                                  what its own key holds ('none': it lies in keys beside it, see pieces.lua)
 --   seen(crawl, marks)                    for each mark 1 or 0
 --   record(crawl, marks, delayed, judged) delayed: set of those whose requests wait for a time of their own; judged: this
 --                                         call has already found all of them unseen
---   forget(crawl, mark)                   1 when it was there; a BloomDupeFilter has none
+--   forget(crawl, mark)                   1 when it was there; a class that cannot forget has none
+--   markOf(id)                            the mark of a filtered request, from its id, which is its fingerprint (20 bytes);
+--                                         only with forget
 --   count(crawl)                          how many it holds
--- A mark is a fingerprint as the class stores it; the client makes it (request-columns.ts).
+--   restore(crawl, marks, args)           record marks of a backup; those that are there already stay as they are
+--   followsRequests                       whether it stores the state of each request (state.lua)
+-- A mark is a fingerprint as the class stores it; the client makes it. dupefilter-classes.ts describes each class to the client.
 --
 -- The first client that writes, a node or not, sets the crawl's dupefilter: two classes, or two capacities, must never write
--- into one record. args.dupefilter is the caller's: { text: as meta has it, class, and what else its class needs to know }.
+-- into one record. args.dupefilter is the caller's: { text: as meta has it, class,
+-- type: of its own key, 'none' where it lies in keys beside it (pieces.lua), and what else its class needs to know }.
 
 function dupefilters.of(crawl) return dupefilters[crawl.args.dupefilter.class] end
+
+-- The one that the crawl has agreed on, which a caller that only reads may not have in its settings; nil before that.
+function dupefilters.agreed(crawl)
+  local text = meta.get(crawl, 'dupefilter')
+  return text and dupefilters[string.match(text, '"class":"(%w+)"')]
+end
 
 -- Whether the crawl has another one.
 function dupefilters.isOther(crawl)

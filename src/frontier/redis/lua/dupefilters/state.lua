@@ -8,9 +8,9 @@ function state.pack(crawl, name, status, attempts)
   return struct.pack(LIFE, LETTERS[name], crawl.nowMs, status, attempts)
 end
 
--- Whether this crawl follows its requests.
 local function isFollowed(crawl)
-  return string.find(meta.get(crawl, 'dupefilter') or '', 'StateDupeFilter', 1, true)
+  local agreed = dupefilters.agreed(crawl)
+  return agreed and agreed.followsRequests
 end
 
 -- Notes what happened to requests. What has no entry gets none: it is unfiltered, or was forgotten.
@@ -35,7 +35,7 @@ function state.read(crawl, id)
 end
 
 dupefilters.StateDupeFilter = {
-  type = 'hash',
+  followsRequests = true,
   seen = function(crawl, marks)
     local flags = lists.read('HMGET', crawl.keys.dupefilter, marks)
     for i = 1, #marks do flags[i] = flags[i] and 1 or 0 end
@@ -49,5 +49,13 @@ dupefilters.StateDupeFilter = {
     lists.send('HSET', crawl.keys.dupefilter, entries)
   end,
   forget = function(crawl, mark) return redis.call('HDEL', crawl.keys.dupefilter, mark) end,
+  markOf = function(id) return id end,
   count = function(crawl) return redis.call('HLEN', crawl.keys.dupefilter) end,
+  -- Another class has recorded no more than that the fingerprint was seen.
+  restore = function(crawl, marks, args)
+    local finished = state.pack(crawl, 'done', 0, 0)
+    for i, mark in ipairs(marks) do
+      redis.call('HSETNX', crawl.keys.dupefilter, mark, args.lives and args.lives[i] or finished)
+    end
+  end,
 }

@@ -33,7 +33,7 @@ end
 
 local function beginRun(crawl, args)
   local begun = { run = args.run, run_started = crawl.nowMs, run_pages = 0, run_items = 0, run_errors = 0,
-    run_failed = 0, run_accepted = 0, run_closed = '', run_ended = '', closing = '', idle_since = '', budgets = args.budgets,
+    run_failed = 0, run_accepted = 0, run_error_pages = 0, run_good = '', run_closed = '', run_ended = '', closing = '', idle_since = '', budgets = args.budgets,
     run_args = args.arguments, run_start = args.start, idle_owner = '', idle_asked = '' }
   for name, value in pairs(begun) do meta.set(crawl, name, value) end
   if args.startsAgain then meta.set(crawl, args.start, '') end
@@ -50,7 +50,7 @@ local function setTunables(crawl, tunables, alone)
   crawl.decoded = {}
   -- Under another limit a domain with leases may become full, or stop being full.
   if meta.get(crawl, 'limit') ~= limitBefore or meta.get(crawl, 'slots') ~= slotsBefore then
-    for _, name in ipairs(leases.domains(crawl)) do domains.markChanged(crawl, domains.of(crawl, name)) end
+    for _, name in ipairs(leaseRecords.domains(crawl)) do domains.markChanged(crawl, domains.of(crawl, name)) end
   end
   return changed
 end

@@ -1,22 +1,13 @@
 -- Lost requests: their records vanished from Redis, because somebody deleted keys or Redis evicted them. They are counted
 -- (meta.lost), so that no node calls the crawl finished and the last one does not clear it.
 
--- A fingerprint as each class of dupefilter stores it, from the id of a filtered request, which is its fingerprint. A
--- BloomDupeFilter cannot forget, and Lua cannot compute the 64-bit numbers of a CompactDupeFilter.
-local MARKS = {
-  RFPDupeFilter = function(id) return lists.hex(id) end,
-  TimedRFPDupeFilter = function(id) return id end,
-  StateDupeFilter = function(id) return id end,
-}
-
--- Counts pending requests that have no record, and forgets their fingerprints, so that links and seeds bring them back.
+-- Counts pending requests that have no record, and forgets their fingerprints where the class can, so that links and seeds
+-- bring them back.
 function losses.note(crawl, ids)
   if #ids == 0 then return end
   meta.add(crawl, 'lost', #ids)
-  local markOf, forgotten = MARKS[crawl.args.dupefilter.class], 0
-  for i = 1, markOf and #ids or 0 do
-    forgotten = forgotten + dupefilters.of(crawl).forget(crawl, markOf(ids[i]))
-  end
+  local class, forgotten = dupefilters.of(crawl), 0
+  for i = 1, class.forget and #ids or 0 do forgotten = forgotten + class.forget(crawl, class.markOf(ids[i])) end
   if forgotten > 0 then meta.raiseEpoch(crawl) end
 end
 

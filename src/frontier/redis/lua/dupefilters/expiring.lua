@@ -1,0 +1,59 @@
+-- What dupefilters of expiring fingerprints share: a ZSET fingerprint (20 raw bytes) → the instant it is forgotten, +inf for
+-- never.
+
+-- Expired entries that each batch removes: this many, and two for each new one.
+local PURGE = 100
+
+local function isSeen(crawl, score) return (score and tonumber(score) > crawl.nowMs) and 1 or 0 end
+
+local function rememberUntil(crawl, instant, marks)
+  local entries = {}
+  for _, mark in ipairs(marks) do lists.pair(entries, instant, mark) end
+  lists.send('ZADD', crawl.keys.dupefilter, entries)
+end
+
+-- A class of dupefilter. expiresAt(crawl): the instant in ms at which a fingerprint that is accepted now is forgotten; nil
+-- for never.
+function expiring.class(expiresAt)
+  local class = {}
+
+  function class.seen(crawl, marks)
+    local flags = lists.read('ZMSCORE', crawl.keys.dupefilter, marks)
+    for i = 1, #marks do flags[i] = isSeen(crawl, flags[i]) end
+    return flags
+  end
+
+  -- A fingerprint that is accepted again gets a new expiry. One that is only met again does not: otherwise a page that is
+  -- linked from everywhere would never be fetched again.
+  function class.record(crawl, marks)
+    if #marks == 0 then return end
+    local key, latest = crawl.keys.dupefilter, expiresAt(crawl)
+    if not latest then return rememberUntil(crawl, '+inf', marks) end
+    local most = math.min(PURGE + 2 * #marks, 4000)
+    latest = lists.digits(latest)
+    lists.send('ZREM', key, redis.call('ZRANGEBYSCORE', key, '-inf', crawl.nowMs, 'LIMIT', 0, most))
+    -- A later expiry means that the server clock went back (a failover): it counts from now.
+    rememberUntil(crawl, latest, redis.call('ZRANGEBYSCORE', key, '(' .. latest, '+inf', 'LIMIT', 0, most))
+    rememberUntil(crawl, latest, marks)
+  end
+
+  function class.forget(crawl, mark)
+    local was = isSeen(crawl, redis.call('ZSCORE', crawl.keys.dupefilter, mark))
+    redis.call('ZREM', crawl.keys.dupefilter, mark)
+    return was
+  end
+
+  function class.markOf(id) return id end
+
+  function class.count(crawl)
+    return redis.call('ZCOUNT', crawl.keys.dupefilter, '(' .. lists.digits(crawl.nowMs), '+inf')
+  end
+
+  -- Of two instants the later one stays.
+  function class.restore(crawl, marks, args)
+    if not args.untils then return class.record(crawl, marks) end
+    for i, mark in ipairs(marks) do redis.call('ZADD', crawl.keys.dupefilter, 'GT', args.untils[i], mark) end
+  end
+
+  return class
+end
