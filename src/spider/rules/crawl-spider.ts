@@ -125,8 +125,8 @@ function allLinks(response: Response): readonly string[] {
 
 const extractors = new WeakMap<Rule, LinkExtractor>();
 
-/** The extractor that a rule's own fields describe. */
-function extractorOf(rule: Rule): LinkExtractor {
+/** The extractor that a rule's own fields describe. @throws UsageError for a pattern or a selector that cannot be read */
+export function extractorOf(rule: Rule): LinkExtractor {
   let extractor = extractors.get(rule);
   if (extractor === undefined) {
     const { allow, deny, selector, denyExtensions } = rule;
