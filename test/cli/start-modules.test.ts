@@ -14,8 +14,8 @@ const dist = new URL('../../dist/', import.meta.url).href;
 /** No start needs these, whatever the command and the engine. */
 const onUseOnly = [
   /^src\/frontier\/\w+\/backup\//,
-  /^src\/frontier\/\w+\/doctor\/(?!preflight|examine\/(server|version))/,
-  /^src\/frontier\/embedded\/salvage\//,
+  /^src\/frontier\/(\w+\/)?care\//,
+  /^src\/frontier\/redis\/examine\/(?!server|version)/,
   /^src\/frontier\/\w+\/read\/inspect/,
   /^src\/pipelines\/files\/(?!media-pipeline)/,
   /^src\/pipelines\/feeds\/(feed-writer|feed-content|batched-content|restore-feed)/,

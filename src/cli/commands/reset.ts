@@ -5,6 +5,7 @@ import { openOptions, withFrontier } from '../../crawler/project/open-frontier.j
 import { shapeOf } from '../../crawler/project/settings-to-options.js';
 import { UsageError } from '../../errors.js';
 import { n } from '../../format-amounts.js';
+import { noteBackup } from '../../frontier/choose-engine.js';
 import { allParts, type Part } from '../../frontier/frontier.js';
 import { createBackup } from '../backup/create-backup.js';
 import { refuseExisting, type WrittenBackup } from '../backup/write-backup.js';
@@ -133,6 +134,7 @@ async function resetOne(
       file === undefined
         ? null
         : await createBackup(context, frontier, { file, spider, job, shape, parts, counts, force });
+    if (backup !== null) await noteBackup(open, backup.file);
     await frontier.clear(parts, { force });
     if (context.globals.json) {
       printJson(context, { ...planJson(plan, dryRun), ...(backup === null ? {} : { backup }) });

@@ -18,7 +18,7 @@ export const internalWords = [
   'dead',
   'node-info',
   'held',
-  'pages',
+  'settled',
   'answers',
   'feeds',
   'outbox',
@@ -31,7 +31,7 @@ export const internalWords = [
   'domain-pages',
 ] as const;
 
-export type InternalWord = (typeof internalWords)[number] | 'repaired';
+export type InternalWord = (typeof internalWords)[number] | 'absent';
 
 /** Name of an internal key. Never built from anything a user typed but the requests key itself. */
 export function internalKey(keys: FrontierKeys, word: InternalWord): string {
@@ -61,7 +61,7 @@ export function allKeys(keys: FrontierKeys): string[] {
     ...[keys.requests, keys.dupefilter, keys.items, keys.stats],
     ...internalWords.map((word) => internalKey(keys, word)),
     ...dupefilterWords.map((word) => dupefilterKey(keys, word)),
-    internalKey(keys, 'repaired'),
+    internalKey(keys, 'absent'),
     ...keys.startUrls.flatMap((key) => [key, badSeedsKey(key)]),
   ];
 }

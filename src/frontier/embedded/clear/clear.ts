@@ -67,6 +67,7 @@ function clearQueue(tx: Transaction, parts: ReadonlySet<Part>): void {
   Object.assign(tx.crawl, { epoch: epoch + 1, shape, dupefilter, seen_since });
   if (!keepsFailed) return;
   sql.run`UPDATE request SET space = ${tx.space} WHERE n IN (SELECT n FROM failure WHERE space = ${before})`;
+  sql.run`UPDATE record SET space = ${tx.space} WHERE n IN (SELECT n FROM failure WHERE space = ${before})`;
   sql.run`UPDATE failure SET space = ${tx.space} WHERE space = ${before}`;
   Object.assign(tx.tally, { failed, failed_records, accepted: failed });
 }

@@ -9,10 +9,17 @@
  */
 import { createHash } from 'node:crypto';
 import { dataFormats } from '../../data-format.js';
+import * as limits from '../../types/limits.js';
 import { luaFiles } from '../lua-files.inlined.js';
 import { type Client, callFunction, resultsOf } from './client.js';
 import { isFull, LibraryNeedsMemory } from './errors.js';
 import type { Reply } from './reply.js';
+
+/** The numbers of the rules that both engines obey, as Lua reads them: `limits.MAX_CRASHES`. Sorted: the library's name is a hash. */
+const sharedLimits = Object.entries(limits)
+  .map(([name, value]) => `${name} = ${value}`)
+  .sort()
+  .join(', ');
 
 /** What runs while the library is loaded; all else only declares what a call runs. */
 const first = ['base/verbs.lua', 'dupefilters/dupefilters.lua', 'dupefilters/expiring.lua'];
@@ -61,6 +68,7 @@ function assemble(): Library {
   const tables = files.map(tableOf);
   const body = [
     `local FORMAT = '${dataFormats.redis}'`,
+    `local limits = { ${sharedLimits} }`,
     `local ${tables.join(', ')} = ${tables.map(() => '{}').join(', ')}`,
     ...files.map((file) => `do -- ${file}\n${luaFiles[file]}end`),
   ].join('\n');
