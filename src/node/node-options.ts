@@ -3,6 +3,7 @@
  * here is plain (ms, bytes, counts), so that nothing in this folder reads a setting by name.
  */
 import type { Downloader } from '../downloader/downloader.js';
+import type { FeedTrouble } from '../feed-outbox.js';
 import type {
   Budgets,
   CrawlState,
@@ -206,7 +207,7 @@ export interface NodeDeps {
    * Why this node is to end unless it passes: an outbox has outgrown its bound while its file cannot be written or its
    * pipeline fails. With `isIdle`, when nothing else is to be done, also why a pipeline fails at all. Null when all is well.
    */
-  readonly feedsFailing: (isIdle: boolean) => string | null;
+  readonly feedsFailing: (isIdle: boolean) => FeedTrouble | null;
   /** More committed items wait for an item pipeline than may: nothing is leased until there are fewer. */
   readonly isOutboxFull: () => boolean;
   /** The other nodes of the same command, if any. */

@@ -9,7 +9,10 @@ type Input<N extends SettingName> = z.input<(typeof definitions)[N]['zod']> | un
  * in bytes.
  */
 export interface SettingsInput {
-  /** Folders with spiders: .ts, .js or .mjs modules that default-export a class. Default: ["spiders"]. */
+  /**
+   * Folders with spiders: TypeScript or JavaScript modules (ES modules) that default-export a class. Default:
+   * ["spiders"].
+   */
   readonly SPIDER_MODULES?: Input<'SPIDER_MODULES'>;
   /**
    * Module whose default export, a zod object, declares the settings of the project itself: ./settings.ts. A

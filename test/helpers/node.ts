@@ -108,7 +108,7 @@ export interface NodeChoice {
   readonly middleware?: Middleware;
   readonly extensions?: Readonly<Record<string, Extension>>;
   readonly onProgress?: (progress: NodeProgress) => void;
-  readonly feedsFailing?: () => string | null;
+  readonly feedsFailing?: NodeDeps['feedsFailing'];
   readonly isOutboxFull?: () => boolean;
 }
 

@@ -1,7 +1,7 @@
 /** What spiders of feeds share: reading a file record by record, in parts that fit a commit, up to a damaged place. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CrawlnodeError, messageOf, UsageError } from '../../errors.js';
-import { type CbKwargs, Request } from '../../http/message/request.js';
+import { type CbKwargs, Request, type Yielded } from '../../http/message/request.js';
 import { Response } from '../../http/message/response.js';
 import { TooComplexError } from '../../http/node-budget.js';
 import { resultsOf, resultsOfCall } from '../callback-results.js';
@@ -33,7 +33,7 @@ export abstract class FeedSpider extends Spider {
   override async *parse(
     response: Response,
     cbKwargs: CbKwargs = {},
-  ): AsyncGenerator<unknown, void, undefined> {
+  ): AsyncGenerator<Yielded, void, undefined> {
     const first: number = cbKwargs.firstRecord ?? 0;
     const adapted = await this.adaptResponse(response);
     if (!(adapted instanceof Response)) throw new UsageError('adaptResponse() returned no Response');
@@ -57,7 +57,7 @@ export abstract class FeedSpider extends Spider {
       }
       for await (const result of resultsOf(kept)) {
         part.add(result);
-        yield result;
+        yield result as Yielded;
       }
     }
     if (at > 0) return;
