@@ -35,31 +35,42 @@ export async function verify(store: CareStore): Promise<string[]> {
   for await (const ids of store.waitingIds()) for (const id of ids) table.mark(id, RECORD);
   const twice: Uint8Array[] = [];
   const breaches: string[] = [];
+  let isRepairing = false;
   for await (const step of store.examine()) {
     for (const id of step.entries?.ids ?? []) if ((table.mark(id, ENTRY) & ENTRY) > 0) twice.push(id);
     breaches.push(...breachesOf(step));
+    isRepairing ||= step.totals?.isRepairing === true;
   }
-  breaches.unshift(...(await lookAgain(store, [...twice, ...table.withFlags(RECORD)])));
+  breaches.unshift(...(await lookAgain(store, twice)), ...(await lookAgain(store, table.withFlags(RECORD))));
   for (const side of store.sides) breaches.push(...(await side.check()));
+  // It explains most of the others.
+  if (isRepairing) breaches.unshift('a repair broke off: repair again');
   // A batch may show what another one has shown.
   return [...new Set(breaches)];
 }
 
 /** @returns the breaches of the first group that has any, and how many more there may be. */
-async function lookAgain(store: CareStore, ids: readonly Uint8Array[]): Promise<string[]> {
-  for (let from = 0; from < ids.length; from += GROUP) {
-    const found = await store.misplaced(ids.slice(from, from + GROUP));
-    if (found.length === 0) continue;
-    const breaches = found.map(({ id, states }) =>
-      states.length === 0
-        ? `I1: the record of ${idText(id)} is in no queue: it would never be fetched`
-        : inPlaces(id, states),
-    );
-    const left = ids.length - from - GROUP;
-    return left > 0 ? [...breaches, `I1: up to ${left} more requests are in no queue, or in two`] : breaches;
+async function lookAgain(store: CareStore, suspects: Iterable<Uint8Array>): Promise<string[]> {
+  const breaches: string[] = [];
+  let group: Uint8Array[] = [];
+  let left = 0;
+  const judge = async () => {
+    for (const { id, states } of await store.misplaced(group))
+      breaches.push(states.length === 0 ? nowhere(id) : inPlaces(id, states));
+    group = [];
+  };
+  for (const id of suspects) {
+    // Where a whole queue is gone, the first ones say it.
+    if (breaches.length > 0) left += 1;
+    else group.push(id);
+    if (group.length === GROUP) await judge();
   }
-  return [];
+  if (group.length > 0) await judge();
+  return left > 0 ? [...breaches, `I1: up to ${left} more requests are in no queue, or in two`] : breaches;
 }
+
+const nowhere = (id: Uint8Array): string =>
+  `I1: the record of ${idText(id)} is in no queue: it would never be fetched`;
 
 function* breachesOf({
   entries,
@@ -122,5 +133,4 @@ function* totalBreaches(totals: Totals): Generator<string> {
   for (const { noun, size, stored } of Object.values(totals.stored)) {
     if (size !== stored) yield `I4: there are ${size} ${noun}, and the counter says ${stored}`;
   }
-  if (totals.isRepairing) yield 'a repair broke off: repair again';
 }
