@@ -27,12 +27,37 @@ const all = [...pages, late];
 const inOrder = [...pages.filter((_, n) => n % 2 === 1), ...pages.filter((_, n) => n % 2 === 0)].map(nameOf);
 
 const damages: [what: string, breach: RegExp, damage: (hand: Hand) => Promise<unknown>, gone: string[]][] = [
-  ['pending requests that are deleted', /^I1: the record of .* is in no queue/, (hand) => hand.dropPending(), []],
-  ['delayed requests that are deleted', /^I1: the record of .* is in no queue/, (hand) => hand.dropDelayed(), []],
+  [
+    'pending requests that are deleted',
+    /^I1: the record of .* is in no queue/,
+    (hand) => hand.dropPending(),
+    [],
+  ],
+  [
+    'delayed requests that are deleted',
+    /^I1: the record of .* is in no queue/,
+    (hand) => hand.dropDelayed(),
+    [],
+  ],
   ['leases that are deleted', /^I1: the record of .* is in no queue/, (hand) => hand.dropLeases(), []],
-  ['a record that is deleted', /^I1: pending request .* has no record/, (hand) => hand.dropRecord(pages[28]!.id), ['p28']],
-  ['domains that are deleted', /^I7: d0.example has \d+ pending requests and no record/, (hand) => hand.dropDomains(), []],
-  ['nodes that are deleted', /^I3: request .* is leased to .*, which is not registered/, (hand) => hand.dropNodes(), []],
+  [
+    'a record that is deleted',
+    /^I1: pending request .* has no record/,
+    (hand) => hand.dropRecord(pages[28]!.id),
+    ['p28'],
+  ],
+  [
+    'domains that are deleted',
+    /^I7: d0.example has \d+ pending requests and no record/,
+    (hand) => hand.dropDomains(),
+    [],
+  ],
+  [
+    'nodes that are deleted',
+    /^I3: request .* is leased to .*, which is not registered/,
+    (hand) => hand.dropNodes(),
+    [],
+  ],
   ['a counter that is higher', /^I4: 32 accepted, but .* = 31$/, (hand) => hand.acceptOneMore(), []],
 ];
 
@@ -55,7 +80,9 @@ export function careOfDamages(open: () => Promise<{ crawl: Crawl; hand: Hand }>)
       expect(await outsider.repair(reading(...all), { force: true })).toEqual(counts);
       expect(await outsider.verify()).toEqual([]);
       expect(await outsider.inspect(late)).toMatchObject({ state: 'delayed', dueAtMs });
-      expect((await outsider.failed.list(null, 9)).requests).toMatchObject([{ id: first!.id, reason: 'timeout' }]);
+      expect((await outsider.failed.list(null, 9)).requests).toMatchObject([
+        { id: first!.id, reason: 'timeout' },
+      ]);
       const next = await crawl.node();
       expect((await take(next.frontier, left.length)).map(nameOf)).toEqual(left);
       await crawl.end();
@@ -67,9 +94,8 @@ export function careOfDamages(open: () => Promise<{ crawl: Crawl; hand: Hand }>)
       await outsider.push(all, 'links');
       await hand.spoilRecord(pages[0]!.id);
       const read = reading(...all);
-      const repaired = await outsider.repair((id, record) => (record === 'junk' ? null : read(id, record)), {
-        force: false,
-      });
+      const readable = (id: string, record: string) => (record === 'junk' ? null : read(id));
+      const repaired = await outsider.repair(readable, { force: false });
       expect(repaired).toEqual({ pending: 29, delayed: 1, failed: 1 });
       expect((await outsider.failed.list(null, 9)).requests).toMatchObject([{ reason: 'bad_record' }]);
       expect(await outsider.verify()).toEqual([]);

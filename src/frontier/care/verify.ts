@@ -41,7 +41,7 @@ export async function verify(store: CareStore): Promise<string[]> {
     breaches.push(...breachesOf(step));
     isRepairing ||= step.totals?.isRepairing === true;
   }
-  breaches.unshift(...(await lookAgain(store, twice)), ...(await lookAgain(store, table.withFlags(RECORD))));
+  breaches.unshift(...(await lookAgain(store, [twice, table.withFlags(RECORD)])));
   for (const side of store.sides) breaches.push(...(await side.check()));
   // It explains most of the others.
   if (isRepairing) breaches.unshift('a repair broke off: repair again');
@@ -50,22 +50,26 @@ export async function verify(store: CareStore): Promise<string[]> {
 }
 
 /** @returns the breaches of the first group that has any, and how many more there may be. */
-async function lookAgain(store: CareStore, suspects: Iterable<Uint8Array>): Promise<string[]> {
+async function lookAgain(store: CareStore, suspects: Iterable<Iterable<Uint8Array>>): Promise<string[]> {
   const breaches: string[] = [];
-  let group: Uint8Array[] = [];
+  let [some, unexplained]: [Uint8Array[], Uint8Array[]] = [[], []];
   let left = 0;
-  const judge = async () => {
-    for (const { id, states } of await store.misplaced(group))
+  const judge = async (least: number) => {
+    unexplained.push(...(await store.unexplained(some)));
+    some = [];
+    if (unexplained.length < least) return;
+    for (const { id, states } of await store.misplaced(unexplained))
       breaches.push(states.length === 0 ? nowhere(id) : inPlaces(id, states));
-    group = [];
+    unexplained = [];
   };
-  for (const id of suspects) {
-    // Where a whole queue is gone, the first ones say it.
-    if (breaches.length > 0) left += 1;
-    else group.push(id);
-    if (group.length === GROUP) await judge();
+  for (const ids of suspects) {
+    for (const id of ids) {
+      // Where a whole queue is gone, the first ones say it.
+      if (breaches.length > 0) left += 1;
+      else if (some.push(id) === GROUP) await judge(GROUP);
+    }
   }
-  if (group.length > 0) await judge();
+  if (some.length + unexplained.length > 0) await judge(1);
   return left > 0 ? [...breaches, `I1: up to ${left} more requests are in no queue, or in two`] : breaches;
 }
 
