@@ -105,8 +105,10 @@ export interface NodeOptions {
   readonly exitWhenDone: boolean;
   /** START_TIMEOUT: how long a node under `exitWhenDone` waits for the first seed. */
   readonly startTimeoutMs: number;
-  /** How long a drain may take before what is left is released; also how long a feed may stay unwritable. */
+  /** How long a drain may take before what is left is released. */
   readonly graceMs: number;
+  /** WAIT_TIMEOUT: how long a store that is away and a feed that cannot be written are waited for; 0 is without limit. */
+  readonly waitTimeoutMs: number;
   /** Interval of heartbeats and of reconcile; NODE_TIMEOUT / 6 unless set. */
   readonly heartbeatMs: number;
   /** MAIN_LOOP_TIMEOUT: without main-loop progress for so long, heartbeats stop. */
@@ -223,10 +225,10 @@ export interface Siblings {
 }
 
 export interface NodeResult {
-  /** Scrapy's closing reason: `finished`, `shutdown`, `stopped`, `closespider_pagecount`, `frontier_gone`, `feed_unwritable`. */
+  /** Scrapy's closing reason: `finished`, `shutdown`, `stopped`, `closespider_pagecount`, `frontier_gone`, `frontier_unavailable`, `disk_full`, `feed_unwritable`. */
   readonly reason: string;
-  /** 0 done or drained, 1 run-time failure; a forced end is 130 or 143, which the CLI knows. */
-  readonly exitCode: 0 | 1;
+  /** 0 done or drained, 1 run-time failure, 4 the store was away for too long; a forced end is 130 or 143, which the CLI knows. */
+  readonly exitCode: 0 | 1 | 4;
   /** A sentence for the user where the reason alone would puzzle; else null. */
   readonly message: string | null;
   /** Pages, failed requests and items of this node alone. */

@@ -35,6 +35,7 @@ export function nodeOptions(some: Partial<NodeOptions> = {}): NodeOptions {
     exitWhenDone: true,
     startTimeoutMs: 200,
     graceMs: 10_000,
+    waitTimeoutMs: 60_000,
     heartbeatMs: 500,
     speaksJson: false,
     endsStuckProcess: true,

@@ -137,7 +137,7 @@ async function runInProcess(crawl: Crawl, session: CrawlSession): Promise<number
       trouble = now;
     },
   });
-  const code = signals.forcedCode() ?? (unwritten === null ? result.exitCode : 1);
+  const code = signals.forcedCode() ?? (unwritten === null ? result.exitCode : Math.max(1, result.exitCode));
   // The parent of workers judges the run, from the results of all its nodes.
   if (role === null) return finishCrawl(crawl, session, { nodes: 1, result, unwritten, code });
   await sendToParent({ type: 'result', result });

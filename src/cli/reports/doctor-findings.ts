@@ -49,7 +49,7 @@ export function showFindings(context: Context, findings: readonly SpiderFinding[
 const CLOCK_OFF_MS = 5_000;
 
 /** The oldest Node that runs crawlnode. */
-const OLDEST_NODE = [20, 18, 1] as const;
+const OLDEST_NODE = [20, 19, 0] as const;
 
 export function nodeVersion(version: string): SpiderFinding {
   const parts = version.split('.').map(Number);
@@ -60,7 +60,7 @@ export function nodeVersion(version: string): SpiderFinding {
     check: 'node_version',
     spider: null,
     message: `Node ${version}${isOld ? `, older than ${OLDEST_NODE.join('.')}` : ''}`,
-    action: isOld ? 'install Node 20.18.1 or newer' : null,
+    action: isOld ? 'install Node 20.19.0 or newer' : null,
   };
 }
 

@@ -107,7 +107,9 @@ export class Incarnation {
       return null;
     }
     node.feedFailingSince ??= performance.now();
-    return performance.now() - node.feedFailingSince >= options.graceMs ? feedEnding(why) : null;
+    const { waitTimeoutMs } = options;
+    if (waitTimeoutMs === 0 || performance.now() - node.feedFailingSince < waitTimeoutMs) return null;
+    return feedEnding(why, waitTimeoutMs);
   }
 
   /** Whether to ask for leases: when a slot is free, and once a second otherwise, since the answer also tells of a stop or pause. */

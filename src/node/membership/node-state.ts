@@ -54,7 +54,8 @@ export class NodeState {
 
   constructor(deps: NodeDeps) {
     this.deps = deps;
-    this.outage = new Outage(deps.log);
+    const { waitTimeoutMs, budgets } = deps.options;
+    this.outage = new Outage(deps.log, { waitTimeoutMs, maxRunMs: budgets.maxRunMs });
     this.hooks = new Hooks(deps);
     this.delays = new DelayLog(deps.log);
     this.lostStarts = new LostStarts(deps.log);

@@ -3,7 +3,7 @@ import type { FailedRequest } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { plainText } from '../file/statements.js';
 import { incarnationName, type NodeRow } from '../nodes/node-row.js';
-import { bytesOf, deleteRequest, hexOf, liveRequest } from './requests.js';
+import { bytesOf, deleteRequest, hexOf, liveRequest } from '../queue/requests.js';
 
 /** Why a request failed. */
 export interface Failure {

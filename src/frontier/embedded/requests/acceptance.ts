@@ -5,10 +5,10 @@ import { delayInBounds, requireIds } from '../../clamp-values.js';
 import type { FrontierRequest, PushAnswer, PushKind, StartPart } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { PageQuota } from '../domains/page-quota.js';
-import { roomForLinks } from '../nodes/budgets.js';
+import { deleteFailed } from '../failed/failed-list.js';
+import { bytesOf, dueAfter, insertRequest, liveRequest } from '../queue/requests.js';
 import { setStart, startOf } from '../seeds/starts.js';
-import { deleteFailed } from './failures.js';
-import { bytesOf, dueAfter, insertRequest, liveRequest } from './requests.js';
+import { roomForLinks } from './budgets.js';
 
 /** With `allSeen`: the dupefilter holds every filtered request of the batch now. */
 export interface Accepted extends PushAnswer {
