@@ -115,6 +115,13 @@ export interface CrawlState {
   readonly full: boolean;
   /** Requests whose records have vanished from the store since the crawl began. `finished` does not look at it, but a crawl with losses is not cleared at its end. */
   readonly lost: number;
+  /**
+   * Fingerprints that vanished from the dupefilter by another hand since it was last emptied: somebody deleted its keys or
+   * rows, or Redis evicted them. The epoch has risen with each.
+   */
+  readonly seenGone: number;
+  /** Somebody set a time to live on a key of the dupefilter; always false on the embedded engine. */
+  readonly seenExpires: boolean;
 }
 
 export interface LeaseAnswer {
@@ -274,7 +281,10 @@ export interface Joined {
   /** Id of the run that this node begins or joins; '' when it should not start. */
   readonly run: string;
   /** The content of the crawl at the join, for the message of a resumed crawl. */
-  readonly found: Pick<Snapshot, 'pending' | 'delayed' | 'leased' | 'seen' | 'lost'> & {
+  readonly found: Pick<
+    Snapshot,
+    'pending' | 'delayed' | 'leased' | 'seen' | 'lost' | 'seenGone' | 'seenExpires'
+  > & {
     /** Other live nodes: with them the node joins a crawl, alone it resumes one. */
     readonly nodes: number;
   };
@@ -347,6 +357,9 @@ export interface Snapshot {
   /** Requests whose records have vanished from the store: somebody deleted keys or rows, or Redis evicted them. */
   readonly lost: number;
   readonly seen: number;
+  /** As in `CrawlState`. */
+  readonly seenGone: number;
+  readonly seenExpires: boolean;
   readonly items: number;
   readonly domains: number;
   /** Memory or disk space of each part, estimated from samples. Failed requests count to the frontier. */

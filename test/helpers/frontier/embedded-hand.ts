@@ -1,7 +1,10 @@
 /** A foreign hand in the SQLite file of an embedded frontier. */
 import { type Connection, connect } from '../../../src/disk/sqlite.js';
+import { classOf, dupefilterNames } from '../../../src/frontier/dupefilter-classes.js';
 import { fileIn } from '../../../src/frontier/embedded/file/wal.js';
 import type { ForeignHand } from '../../frontier-contract/world.js';
+
+const tables = new Set(dupefilterNames.map((name) => classOf({ class: name }).table));
 
 export function embeddedHand(dir: string): ForeignHand {
   const byHand = async (act: (file: Connection) => void) => {
@@ -13,6 +16,10 @@ export function embeddedHand(dir: string): ForeignHand {
     }
   };
   return {
+    deleteSeen: () =>
+      byHand((file) => {
+        for (const table of tables) file.prepare(`DELETE FROM ${table}`).run();
+      }),
     deleteRecord: ({ id }) =>
       byHand((file) => {
         file

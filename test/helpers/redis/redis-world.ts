@@ -35,6 +35,10 @@ function redisHand(url: string, spider: string): ForeignHand {
     }
   };
   return {
+    deleteSeen: () =>
+      byHand(async (redis) => {
+        await redis.unlink(`${spider}:dupefilter`, ...(await redis.keys(`${spider}:dupefilter:~*`)));
+      }),
     deleteRecord: ({ id }) => byHand((redis) => redis.hdel(`${spider}:requests`, Buffer.from(id, 'hex'))),
   };
 }

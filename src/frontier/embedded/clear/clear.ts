@@ -58,13 +58,14 @@ function clearQueue(tx: Transaction, parts: ReadonlySet<Part>): void {
   if (!tx.hasCrawl) return;
   const { sql, space: before } = tx;
   const { epoch, shape, queue_class, dupefilter, seen_since } = tx.crawl;
-  const { failed, failed_records } = tx.tally;
+  const { failed, failed_records, seen_gone } = tx.tally;
   const keepsFailed = !parts.has('failed') && failed > 0;
   const keepsSeen = !parts.has('dupefilter') && tx.dupefilter.count() > 0;
   tx.destroy();
   if (!keepsFailed && !keepsSeen) return;
   tx.create({ queueClass: queue_class, dupefilter: null });
   Object.assign(tx.crawl, { epoch: epoch + 1, shape, dupefilter, seen_since });
+  if (keepsSeen) tx.tally.seen_gone = seen_gone;
   if (!keepsFailed) return;
   sql.run`UPDATE request SET space = ${tx.space} WHERE n IN (SELECT n FROM failure WHERE space = ${before})`;
   sql.run`UPDATE failure SET space = ${tx.space} WHERE space = ${before}`;
@@ -89,6 +90,8 @@ function clearDupefilter(tx: Transaction): void {
   // Links and seeds bring lost requests back now.
   tx.tally.removed += tx.tally.lost;
   tx.tally.lost = 0;
+  tx.tally.seen_gone = 0;
+  tx.crawl.starts_again = 1;
   tx.crawl.dupefilter = null;
   tx.crawl.seen_since = tx.nowMs;
 }

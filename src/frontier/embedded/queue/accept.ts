@@ -24,6 +24,8 @@ export interface Accepted extends PushAnswer {
 export function accept(tx: Transaction, requests: readonly FrontierRequest[], kind: PushKind): Accepted {
   if (requests.length === 0) return { accepted: 0, duplicates: 0, allSeen: true };
   requireIds(requests);
+  // A seed is taken whatever was seen, but the links of its page are not.
+  if (kind !== 'links') tx.dupefilter.look();
   const isJudged = kind === 'links' || kind === 'seeds-filtered';
   const room = kind === 'links' ? roomForLinks(tx) : Number.POSITIVE_INFINITY;
   const quota = PageQuota.of(tx);

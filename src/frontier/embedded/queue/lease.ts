@@ -49,6 +49,7 @@ export function lease(
       }
     }
   }
+  if (isOpen && leases.length === 0) tx.dupefilter.look();
   const crawl = crawlState(tx, hasStart, holder);
   if (crawl.finished) tx.nodes.showLife(holder);
   const cookies = knownCookies === undefined ? null : cookiesSince(tx, knownCookies);
@@ -82,6 +83,8 @@ export function crawlState(tx: Transaction, hasStart: boolean, node: NodeRow | n
     idleMs: isIdle ? Math.max(0, tx.nowMs - tally.busy_at) : 0,
     full: isFull(tx),
     lost: tally.lost,
+    seenGone: tally.seen_gone,
+    seenExpires: false,
   };
 }
 

@@ -118,6 +118,7 @@ local function describe(crawl, hasLeased)
     acceptedInRun = meta.number(crawl, 'run_accepted'), seedsWaiting = seeds,
     idleMs = isBusy and 0 or math.max(0, crawl.nowMs - meta.number(crawl, 'idle_since')),
     full = queueLimit.isReached(crawl), lost = meta.number(crawl, 'lost'),
+    seenGone = meta.number(crawl, 'marks_gone'), seenExpires = meta.get(crawl, 'marks_expire') == '1',
   }
 end
 
@@ -146,7 +147,10 @@ function leasing.run(crawl)
     answers.keep(crawl, ids)
   end
   domains.saveStates(crawl)
-  if #given == 0 and isOpen then losses.noteMissing(crawl) end
+  if #given == 0 and isOpen then
+    losses.noteMissing(crawl)
+    marks.look(crawl)
+  end
   local nextMs = 1000
   if isOpen then
     local isMore = wanted > 0 and #given == wanted and redis.call('ZCARD', crawl.keys.ready) > 0

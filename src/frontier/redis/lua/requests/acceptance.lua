@@ -54,6 +54,8 @@ end
 -- Returns { accepted, duplicates, dropped, trapped: beyond that limit; both nil for 0 }, and whether the dupefilter holds all
 -- filtered ones now.
 function acceptance.accept(crawl, requests, kind)
+  -- A seed is taken whatever was seen, but the links of its page are not.
+  if kind ~= 'links' then marks.look(crawl) end
   local passed = newOnes(crawl, requests, kind)
   local ids, wantedDomains = {}, {}
   for n, i in ipairs(passed) do ids[n], wantedDomains[n] = requests.ids[i], requests.domains[i] end
@@ -63,7 +65,7 @@ function acceptance.accept(crawl, requests, kind)
   local room = kind == 'links' and queueLimit.roomForLinks(crawl) or math.huge
   -- Beyond FAILED_LIMIT a failed request has no record, but it is still live.
   local anyFailed = redis.call('ZCARD', crawl.keys.failed) > 0
-  local taken, records, marks, delayed = {}, {}, {}, {}
+  local taken, records, passedMarks, delayed = {}, {}, {}, {}
   local accepted, brandNew, dropped, trapped, unseen = 0, 0, 0, 0, 0
   for n, i in ipairs(passed) do
     local id, isFiltered = ids[n], not (requests.unfiltered and requests.unfiltered[i] == 1)
@@ -82,14 +84,14 @@ function acceptance.accept(crawl, requests, kind)
         if quota then pageQuota.take(quota, wantedDomains[n]) end
       end
       lists.pair(records, id, requests.records[i])
-      if isFiltered then marks[#marks + 1] = requests.marks[i] end
+      if isFiltered then passedMarks[#passedMarks + 1] = requests.marks[i] end
       enqueue(crawl, requests, i, delayed)
     elseif isFiltered and not taken[id] then
       unseen = unseen + 1
     end
   end
   lists.send('HSET', crawl.keys.requests, records)
-  dupefilters.of(crawl).record(crawl, marks, delayed, isJudged(kind))
+  marks.add(crawl, dupefilters.of(crawl).record(crawl, passedMarks, delayed, isJudged(kind)))
   if quota then pageQuota.save(crawl, quota) end
   if brandNew > 0 then meta.add(crawl, 'accepted', brandNew) end
   if accepted > 0 then meta.add(crawl, 'run_accepted', accepted) end
