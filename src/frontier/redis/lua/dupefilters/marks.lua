@@ -57,8 +57,12 @@ local function lookAtPieces(crawl, class)
     end
   end
   if count > 0 then meta.set(crawl, 'pieces_looked', (from + count) % index.pieces) end
+  if gone == 0 then return end
   -- How many each of them held is not known: as many as the others, on the mean.
-  if gone > 0 then noteGone(crawl, math.max(1, math.floor(gone * index.seen / index.pieces))) end
+  local lost = math.max(1, math.floor(gone * index.seen / index.pieces))
+  index.seen = redis.call('HINCRBY', crawl.keys.index, 'seen', -lost)
+  marks.add(crawl, -lost)
+  noteGone(crawl, lost)
 end
 
 -- The same with each heartbeat, and whether somebody set a time to live: meta.marks_expire is 1 while a key has one.
