@@ -64,6 +64,16 @@ export interface StartPart {
   readonly key?: string;
 }
 
+/**
+ * Links of a page that are pushed before its settle, since it has too many. They stay accepted if the lease is lost, and the
+ * page is then processed again. The ids of unfiltered ones are therefore kept with the page until its request is done, purged
+ * or reset: no dupefilter would know a link that is done meanwhile. They are not part of a backup.
+ */
+export interface EarlyPart {
+  /** The id of the page's request. When it is not live any more, unfiltered links are not accepted. */
+  readonly page: string;
+}
+
 /** The answer to a node that wants to run `start()`: it may, another live node does, or all of it was pushed. */
 export type StartClaim = 'claimed' | 'taken' | 'pushed';
 
@@ -527,9 +537,14 @@ export interface Frontier {
 
   /**
    * Accept requests in one atomic batch (at most `MAX_SETTLE_REQUESTS`). Needs no join.
-   * @param part of the start requests; all of them by default. Those that another node has pushed count as duplicates.
+   * @param part of the start requests; all of them by default. Those that another node has pushed count as duplicates. Or
+   *   the page whose links are pushed before its settle.
    */
-  push(requests: readonly FrontierRequest[], kind: PushKind, part?: StartPart): Promise<PushAnswer>;
+  push(
+    requests: readonly FrontierRequest[],
+    kind: PushKind,
+    part?: StartPart | EarlyPart,
+  ): Promise<PushAnswer>;
   /** Become the node that runs `start()` of the spider, if there is none that lives. Safe to ask again. */
   claimStart(): Promise<StartClaim>;
   /**

@@ -30,6 +30,8 @@ export interface ForeignHand {
   deleteRecord(request: FrontierRequest): Promise<void>;
   /** Delete all that the dupefilter holds. */
   deleteSeen(): Promise<void>;
+  /** What is left in the store: names of keys or of tables with rows. */
+  left(): Promise<readonly string[]>;
 }
 
 /** A world whose clients `open` makes; `remove` takes away what is left without them. */

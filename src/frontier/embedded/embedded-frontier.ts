@@ -28,6 +28,7 @@ import { refuseOtherDupefilter, refuseOtherFormat } from './nodes/shared-setting
 import { accept, acceptStart, retryFailed } from './queue/accept.js';
 import { listFailed, purgeFailed } from './queue/failures.js';
 import { lease } from './queue/lease.js';
+import { bytesOf } from './queue/requests.js';
 import { settle } from './queue/settle.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
 import { robots, storeRobots } from './robots/robots.js';
@@ -88,8 +89,12 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
 
     push: (requests, kind, part = { from: 0, total: requests.length }) =>
       client.enter((tx) => {
-        if (kind === 'start' || kind === 'start-filtered') return acceptStart(tx, requests, kind, part);
-        const { allSeen: _, ...answer } = accept(tx, requests, kind);
+        const isEarly = 'page' in part;
+        if (!isEarly && (kind === 'start' || kind === 'start-filtered')) {
+          return acceptStart(tx, requests, kind, part);
+        }
+        const page = isEarly ? { id: bytesOf(part.page), isEarly } : undefined;
+        const { allSeen: _, ...answer } = accept(tx, requests, kind, page);
         return answer;
       }),
     claimStart: asNode(claimStart),

@@ -71,6 +71,7 @@ CREATE TABLE tally (
   lost           INTEGER NOT NULL,       -- requests whose records vanished
   seen_gone      INTEGER NOT NULL,       -- fingerprints that vanished since the dupefilter was last emptied
   failed_records INTEGER NOT NULL,       -- failed requests whose record is kept
+  early_pages    INTEGER NOT NULL,       -- pages with rows in early_link
   domains        INTEGER NOT NULL,       -- rows of the domain table
   last_arrival   INTEGER NOT NULL,       -- µs since 1970, raised with every arrival
   tokens         INTEGER NOT NULL,       -- leases given so far
@@ -197,6 +198,14 @@ CREATE TABLE robots (
 ) STRICT;
 
 CREATE INDEX robots_kept ON robots (space, kept_until);
+
+-- Unfiltered links that a page pushed before its settle, while its request is live. Each page has a space of its own, named
+-- by the requests key and its id.
+CREATE TABLE early_link (
+  space INTEGER NOT NULL,
+  id    BLOB NOT NULL,                   -- of the link's request
+  PRIMARY KEY (space, id)
+) STRICT, WITHOUT ROWID;
 
 -- A dupefilter as a whole. Its space is that of the dupefilter key, which crawls may share. The rest is its class's:
 CREATE TABLE dupefilter (

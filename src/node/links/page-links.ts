@@ -168,13 +168,14 @@ export class PageLinks {
 
   /**
    * A chunk at a time: of a page with a million links only those of the settle are ever held in stored form. What is
-   * pushed early stays accepted even if the lease is lost (DESIGN §5, Bounds).
+   * pushed early stays accepted even if the lease is lost.
    */
   async #pushEarly(stop: AbortSignal): Promise<void> {
     const { frontier, outage, onDropped } = this.#deps;
     const chunk = this.#requests.slice(0, PUSH_CHUNK);
     this.#hasPushed = true;
-    onDropped(await outage.through('push', stop, () => frontier.push(chunk, 'links')));
+    const page = this.#page.id;
+    onDropped(await outage.through('push', stop, () => frontier.push(chunk, 'links', { page })));
     this.#requests = this.#requests.slice(PUSH_CHUNK);
     this.#sent = this.#sent.slice(PUSH_CHUNK);
   }

@@ -4,6 +4,7 @@ import type { Part, Shape } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { forgetFeeds, hasFeeds } from '../feeds/outbox.js';
+import { dropEarly, forgetEarly } from '../queue/early-links.js';
 
 /** Delete parts. @throws RefusedError while nodes live, unless forced. */
 export function clear(tx: Transaction, parts: ReadonlySet<Part>, force: boolean): void {
@@ -56,6 +57,7 @@ function clearOtherFormat(tx: Transaction, format: number, parts: ReadonlySet<Pa
 
 function clearQueue(tx: Transaction, parts: ReadonlySet<Part>): void {
   if (!tx.hasCrawl) return;
+  dropEarly(tx);
   const { sql, space: before } = tx;
   const { epoch, shape, queue_class, dupefilter, seen_since } = tx.crawl;
   const { failed, failed_records, seen_gone } = tx.tally;
@@ -75,6 +77,10 @@ function clearQueue(tx: Transaction, parts: ReadonlySet<Part>): void {
 function clearFailed(tx: Transaction): void {
   if (!tx.hasCrawl) return;
   const { sql, space } = tx;
+  const failed = sql.all<{
+    id: Uint8Array;
+  }>`SELECT id FROM failure JOIN request USING (n) WHERE failure.space = ${space}`;
+  if (tx.tally.early_pages > 0) for (const { id } of failed) forgetEarly(tx, id);
   sql.run`DELETE FROM record WHERE n IN (SELECT n FROM failure WHERE space = ${space})`;
   sql.run`DELETE FROM request WHERE n IN (SELECT n FROM failure WHERE space = ${space})`;
   sql.run`DELETE FROM failure WHERE space = ${space}`;

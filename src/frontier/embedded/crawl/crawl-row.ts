@@ -70,6 +70,7 @@ const noCounts = {
   lost: 0,
   seen_gone: 0,
   failed_records: 0,
+  early_pages: 0,
   domains: 0,
   last_arrival: 0,
   tokens: 0,

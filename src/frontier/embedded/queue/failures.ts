@@ -3,6 +3,7 @@ import type { FailedRequest } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { plainText } from '../file/statements.js';
 import { incarnationName, type NodeRow } from '../nodes/node-row.js';
+import { forgetEarly } from './early-links.js';
 import { bytesOf, deleteRequest, hexOf, liveRequest } from './requests.js';
 
 /** Why a request failed. */
@@ -60,7 +61,11 @@ export function deleteFailed(tx: Transaction, id: Uint8Array): boolean {
 
 /** Failed → removed. @returns how many were failed. */
 export function purgeFailed(tx: Transaction, ids: readonly string[]): number {
-  const purged = ids.filter((id) => deleteFailed(tx, bytesOf(id))).length;
+  const purged = ids.filter((id) => {
+    const isPurged = deleteFailed(tx, bytesOf(id));
+    if (isPurged) forgetEarly(tx, bytesOf(id));
+    return isPurged;
+  }).length;
   if (purged > 0) tx.tally.removed += purged;
   return purged;
 }

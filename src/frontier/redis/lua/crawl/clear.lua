@@ -48,6 +48,7 @@ local function clearFailed(crawl)
   lists.send('HDEL', crawl.keys.requests, ids)
   lists.send('HDEL', crawl.keys.crashes, ids)
   redis.call('UNLINK', crawl.keys.failed, crawl.keys.failures)
+  earlyLinks.forget(crawl, ids)
   if #ids > 0 then meta.add(crawl, 'removed', #ids) end
 end
 

@@ -26,6 +26,7 @@
 local function removeDone(crawl, done)
   lists.send('HDEL', crawl.keys.requests, done.ids)
   lists.send('HDEL', crawl.keys.crashes, done.crashed)
+  earlyLinks.forget(crawl, done.ids)
   state.note(crawl, done.ids, 'done', done.statuses, done.attempts)
   meta.add(crawl, 'done', #done.ids)
   done.ids, done.crashed, done.statuses, done.attempts = {}, {}, {}, {}
@@ -105,7 +106,7 @@ function settling.run(crawl)
         if settle.requests then
           removeDone(crawl, done)
           -- While its own request is still live: a page's link to itself is a duplicate.
-          local answer, allSeen = acceptance.accept(crawl, settle.requests, 'links')
+          local answer, allSeen = acceptance.accept(crawl, settle.requests, 'links', settle.id)
           answer.committed, answer.epoch, answer.allSeen = true, epoch, allSeen
           hasDropped = answer.dropped or answer.trapped
           replies[n] = cjson.encode(answer)
