@@ -37,7 +37,7 @@ RUN chmod 755 bin/crawlnode.js \
 ENV NODE_COMPILE_CACHE=/crawlnode/cache
 RUN mkdir --mode=700 cache && chown node:node cache
 USER node
-RUN node -e "Promise.all(['cli/commands/crawl', 'downloader/downloader', 'cli/main'].map((name) => import('/crawlnode/dist/' + name + '.js')))"
+RUN node -e "Promise.all(fs.readdirSync('/crawlnode/dist/chunks').map((name) => import('/crawlnode/dist/chunks/' + name)))"
 WORKDIR /project
 # Exec form, and node itself: SIGTERM of `docker stop` reaches the process that drains.
 ENTRYPOINT ["node", "/crawlnode/bin/crawlnode.js"]

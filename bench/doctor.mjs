@@ -12,7 +12,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { openFrontier } from '../dist/frontier/choose-engine.js';
+import { openFrontier } from '../dist/internal.js';
 import { openOptions } from '../scripts/chaos/harness/open-options.mjs';
 import { startRedis } from '../scripts/chaos/harness/redis.mjs';
 import { pushAll, requestOf } from './frontier/requests.mjs';

@@ -3,10 +3,7 @@
  * frontier, canonicalisation and hashing included. CPU time of one process, no store: `npm run bench:links`.
  */
 
-import { fingerprint } from '../dist/http/message/fingerprint.js';
-import { Request } from '../dist/index.js';
-import { linked, linkRules } from '../dist/node/links/filter-links.js';
-import { SeenLinks } from '../dist/node/links/seen-links.js';
+import { fingerprint, linked, linkRules, Request, SeenLinks } from '../dist/internal.js';
 
 const LINKS = 100_000;
 const ROUNDS = 7;

@@ -1,6 +1,6 @@
 /** One node of `nodes.mjs`: crawls its pages, and says what CPU they took. */
 import { hostname } from 'node:os';
-import { openFrontier } from '../../dist/frontier/choose-engine.js';
+import { openFrontier } from '../../dist/internal.js';
 import { crawlBySlots } from './pages.mjs';
 import { requestOf } from './requests.mjs';
 import { joinOptions } from './stage.mjs';

@@ -1,7 +1,6 @@
 /** Links into the frontier, canonical URL and fingerprint included: new ones, seen ones in another spelling, known ones. */
 
-import { Request } from '../../dist/http/message/request.js';
-import { SeenLinks } from '../../dist/node/links/seen-links.js';
+import { Request, SeenLinks } from '../../dist/internal.js';
 import { linkOf, pushAll, urlOf } from './requests.mjs';
 import { measure } from './stage.mjs';
 

@@ -1,8 +1,6 @@
 /** Requests by number: 60-byte URLs, made as a page's links are, or at once where only the frontier is measured. */
 import { createHash } from 'node:crypto';
-import { fingerprint } from '../../dist/http/message/fingerprint.js';
-import { toFrontierRequest } from '../../dist/http/message/record/request-codec.js';
-import { Request } from '../../dist/http/message/request.js';
+import { fingerprint, Request, toFrontierRequest } from '../../dist/internal.js';
 
 const origin = { seed: '0123abcd', private: false };
 

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { openFrontier } from '../../dist/frontier/choose-engine.js';
+import { openFrontier } from '../../dist/internal.js';
 import { defaultShape, openOptions } from '../../scripts/chaos/harness/open-options.mjs';
 import { startRedis } from '../../scripts/chaos/harness/redis.mjs';
 import { redisCost } from '../page-cost/redis-cost.mjs';

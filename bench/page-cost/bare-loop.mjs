@@ -64,10 +64,11 @@ function byGot() {
 
 async function byDownloader() {
   // Not loaded where it is not used: it would be part of the floor's start.
-  const { createDownloader } = await import('../../dist/downloader/downloader.js');
+  const { createDownloader } = await import('../../dist/internal.js');
   const downloader = createDownloader({
     timeoutMs: 180_000,
     maxBodyBytes: 1024 ** 3,
+    robotsBytes: 500 * 1024,
     warnBodyBytes: 0,
     minBytesPerSecond: 0,
     failOnDataLoss: true,
@@ -77,5 +78,5 @@ async function byDownloader() {
     defaultHeaders: {},
     concurrency: CONCURRENCY,
   });
-  return (request) => downloader.start(request).result;
+  return (request) => downloader.start(request, { purpose: 'page' }).result;
 }

@@ -26,7 +26,7 @@ process.exitCode = await demo();
 
 /** The whole story. @returns the exit code. */
 async function demo() {
-  if (!existsSync(path.join(root, 'dist', 'cli', 'main.js'))) {
+  if (!existsSync(path.join(root, 'dist', 'index.js'))) {
     const built = await run([path.join(root, 'scripts', 'build.mjs')], root);
     if (interruptedBy !== null) return sayInterrupted();
     if (built !== 0) return 1;

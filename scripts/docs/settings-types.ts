@@ -12,7 +12,7 @@ export function settingsTypes(): string {
     return `${docstring(textOf(definition))}\n  readonly ${name}?: Input<'${name}'>;`;
   });
   return `/** Written by "npm run docs" from the definitions of the settings. Change src/settings/sections/, not this file. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { definitions, SettingName } from './definitions.js';
 
 type Input<N extends SettingName> = z.input<(typeof definitions)[N]['zod']> | undefined;

@@ -1,4 +1,4 @@
-/** Which exit code an error gives (DESIGN §9). The other codes: 0 done or drained, 130 and 143 forced by a signal. */
+/** Which exit code an error gives. The other codes: 0 done or drained, 130 and 143 forced by a signal. */
 import { FrontierUnavailableError, InvalidRequestError, RefusedError, UsageError } from '../errors.js';
 
 /** 2 for a wrong command, setting or spider, 3 refused, 4 the frontier cannot be reached, else 1. */

@@ -1,7 +1,8 @@
 /** The version of this package. */
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { packageFolder } from '../package-folder.js';
 
-/** Read from package.json, which is in the parent folder of both src and dist. */
 export function version(): string {
-  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
+  return JSON.parse(readFileSync(path.join(packageFolder, 'package.json'), 'utf8')).version;
 }

@@ -51,7 +51,7 @@ export type DownloadFailure = keyof typeof retryableByReason;
 
 export const downloadFailures = Object.keys(retryableByReason) as readonly DownloadFailure[];
 
-/** Malformed responses. A retry parses leniently (`DownloadRequest`), so more than one is useless. */
+/** Responses that are not valid HTTP. The next attempt parses leniently (`DownloadOptions`); a second one would fail alike. */
 const malformedReasons: ReadonlySet<DownloadFailure> = new Set([
   'not_http',
   'bad_status',
@@ -61,8 +61,8 @@ const malformedReasons: ReadonlySet<DownloadFailure> = new Set([
 ]);
 
 /**
- * A download without a response. `reason` says why, `retryable` whether another attempt may succeed, `malformed` that one
- * further attempt is enough. The message never contains credentials.
+ * A download without a response. `reason` says why, `retryable` whether another attempt may succeed, `malformed` that only
+ * one further attempt may, which parses leniently. The message never contains credentials.
  */
 export class DownloadError extends CrawlnodeError {
   readonly reason: DownloadFailure;

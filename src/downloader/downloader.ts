@@ -11,7 +11,13 @@ import { type Agents, type AgentsOptions, createAgents } from './agents.js';
 import { BodyBudget } from './body/body-budget.js';
 import { cachedLookup } from './dns-cache.js';
 import { DownloadError, toDownloadError } from './download-error.js';
-import { type Client, type Download, type DownloadUnderWay, Exchange } from './exchange.js';
+import {
+  type Client,
+  type Download,
+  type DownloadPurpose,
+  type DownloadUnderWay,
+  Exchange,
+} from './exchange.js';
 import { openStream } from './open-stream.js';
 import { type Reach, refusalOfUrl } from './private-addresses.js';
 import { ProxiedDownload } from './proxies/proxied-download.js';
@@ -19,9 +25,9 @@ import { ProxyClients } from './proxies/proxy-clients.js';
 import { noProxies, type ProxyOptions, ProxyRoutes } from './proxies/proxy-routes.js';
 import type { Limits } from './request-limits.js';
 import { PACE_INTERVAL_MS } from './stalled-downloads.js';
-import { type DownloadRequest, isParsedLeniently } from './wire-request.js';
+import type { DownloadRequest } from './wire-request.js';
 
-export type { Download, DownloadRequest, DownloadUnderWay };
+export type { Download, DownloadPurpose, DownloadRequest, DownloadUnderWay };
 
 /** What may be configured of the downloads of a node. */
 export interface DownloaderOptions extends Omit<AgentsOptions, 'maxSockets' | 'reach'>, Limits {
@@ -48,8 +54,13 @@ export interface DnsOptions {
   readonly timeoutMs: number;
 }
 
-/** When a download may still begin. */
-export interface StartOptions {
+/** How one download is made. */
+export interface DownloadOptions {
+  readonly purpose: DownloadPurpose;
+  /**
+   * An earlier response to this request was not valid HTTP: parse leniently, over a connection that no other request uses.
+   */
+  readonly isLenient?: boolean;
   /**
    * After this instant of `performance.now()` no further proxy is tried, since the politeness of the domain allows no later
    * beginning.
@@ -61,9 +72,9 @@ export interface StartOptions {
 
 export interface Downloader {
   /** Any HTTP status is a `Download`; redirects are not followed. The result rejects with a DownloadError. */
-  start(request: DownloadRequest, options?: StartOptions): DownloadUnderWay;
+  start(request: DownloadRequest, options: DownloadOptions): DownloadUnderWay;
   /** Like `start`, with a signal that aborts the download. @throws DownloadError */
-  fetch(request: DownloadRequest, signal: AbortSignal): Promise<Download>;
+  fetch(request: DownloadRequest, options: DownloadOptions, signal: AbortSignal): Promise<Download>;
   /** Abort all downloads and close all connections. */
   close(): Promise<void>;
 }
@@ -79,13 +90,15 @@ export function createDownloader(given: DownloaderOptions): Downloader {
     for (const call of underWay) call.checkPace();
   }, PACE_INTERVAL_MS);
   pacer.unref();
-  const open = (request: DownloadRequest, { beginByMs = Number.POSITIVE_INFINITY }: StartOptions) => {
+  const open = (request: DownloadRequest, how: DownloadOptions) => {
+    const { purpose, isLenient = false, beginByMs = Number.POSITIVE_INFINITY } = how;
     const route = routes.of(request);
-    if (route === null) return new Exchange(clients.for(request), request);
+    if (route === null) return new Exchange(clients.for(request, isLenient), request, purpose);
     const refusal = refusalOfUrl(request.url, clients.reachOf(request));
     if (refusal !== null) throw refusal;
     const log = options.log ?? silentLogger;
     return new ProxiedDownload(request, {
+      ...{ purpose, isLenient },
       route,
       beginByMs,
       clients: clients.ofProxies,
@@ -93,18 +106,18 @@ export function createDownloader(given: DownloaderOptions): Downloader {
       log,
     });
   };
-  const start = (request: DownloadRequest, startOptions: StartOptions = {}): DownloadUnderWay => {
+  const start = (request: DownloadRequest, how: DownloadOptions): DownloadUnderWay => {
     if (closed) return failed(new DownloadError('aborted', 'the download was aborted'));
     let exchange: Exchange | ProxiedDownload;
     try {
-      exchange = open(request, startOptions);
+      exchange = open(request, how);
     } catch (error) {
       return failed(toDownloadError(error, request.url));
     }
     const checkPace = () => {
       const wasStalled = exchange.isStalled;
       exchange.checkPace();
-      if (!wasStalled && exchange.isStalled) startOptions.onStall?.();
+      if (!wasStalled && exchange.isStalled) how.onStall?.();
     };
     const call = { abort: exchange.abort, checkPace };
     underWay.add(call);
@@ -120,9 +133,9 @@ export function createDownloader(given: DownloaderOptions): Downloader {
   };
   return {
     start,
-    async fetch(request, signal) {
+    async fetch(request, how, signal) {
       if (signal.aborted) throw new DownloadError('aborted', 'the download was aborted');
-      const { result, abort } = start(request);
+      const { result, abort } = start(request, how);
       // One signal may abort many downloads, and Node warns from the eleventh listener on.
       setMaxListeners(0, signal);
       signal.addEventListener('abort', abort);
@@ -175,9 +188,8 @@ class Clients {
     this.ofProxies = new ProxyClients(options, this.#budget);
   }
 
-  for(request: DownloadRequest): Client {
+  for(request: DownloadRequest, isLenient: boolean): Client {
     const reach = this.reachOf(request);
-    const isLenient = isParsedLeniently(request);
     const clients = isLenient ? this.#lenient : this.#strict;
     const client = clients.get(reach) ?? this.#create(reach, isLenient);
     clients.set(reach, client);

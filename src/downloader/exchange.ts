@@ -33,6 +33,9 @@ export interface Download {
   readonly cache?: 'hit' | 'stored';
 }
 
+/** What a download is for. Of a `robots` (a robots.txt), only the first `Limits.robotsBytes` are read and decoded. */
+export type DownloadPurpose = 'page' | 'file' | 'robots' | 'sitemap';
+
 /** A download that has been started. */
 export interface DownloadUnderWay {
   readonly result: Promise<Download>;
@@ -68,6 +71,7 @@ export class Exchange implements DownloadUnderWay {
   readonly result: Promise<Download>;
   readonly #client: Client;
   readonly #request: DownloadRequest;
+  readonly #purpose: DownloadPurpose;
   readonly #limits: Limits;
   readonly #startedAt = performance.now();
   readonly #body: ReceivedBody;
@@ -85,9 +89,15 @@ export class Exchange implements DownloadUnderWay {
   #isBeginning = false;
   #interim = 0;
 
-  constructor(client: Client, request: DownloadRequest, limits = limitsOf(client.limits, request.meta)) {
+  constructor(
+    client: Client,
+    request: DownloadRequest,
+    purpose: DownloadPurpose,
+    limits = limitsOf(client.limits, request.meta),
+  ) {
     this.#client = client;
     this.#request = request;
+    this.#purpose = purpose;
     this.#limits = limits;
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -202,8 +212,8 @@ export class Exchange implements DownloadUnderWay {
     }
     const announced = Number(response.headers['content-length']);
     this.#body.readFrom(stream, this.#atMostBytes(response, announced));
-    const isWhole = this.#request.firstBytes === undefined;
-    if (announced > 0 && isWhole && this.#request.method !== 'HEAD') this.#checkSize(announced);
+    if (announced > 0 && this.#firstBytes === null && this.#request.method !== 'HEAD')
+      this.#checkSize(announced);
   }
 
   /** What the body may come to hold in memory, decoded. */
@@ -226,10 +236,15 @@ export class Exchange implements DownloadUnderWay {
     this.#stream?.destroy();
   }
 
+  /** How much of the decoded body is wanted; null for all of it. */
+  get #firstBytes(): number | null {
+    return this.#purpose === 'robots' ? this.#limits.robotsBytes : null;
+  }
+
   /** How much of the body is wanted, as it is received. */
   #wantedBytes({ headers }: IncomingMessage): number {
-    const { firstBytes } = this.#request;
-    if (firstBytes === undefined) return Number.POSITIVE_INFINITY;
+    const firstBytes = this.#firstBytes;
+    if (firstBytes === null) return Number.POSITIVE_INFINITY;
     return codingsOf(headers) === '' ? firstBytes : encodedBytesFor(firstBytes);
   }
 
@@ -251,10 +266,10 @@ export class Exchange implements DownloadUnderWay {
     this.#isDecoding = true;
     try {
       const { maxBodyBytes, failOnDataLoss } = this.#limits;
-      const { firstBytes } = this.#request;
+      const firstBytes = this.#firstBytes;
       const body = await decodeContent(wire, codings, {
         maxBytes: maxBodyBytes,
-        ...(firstBytes !== undefined && { firstBytes, isBeginning: this.#isBeginning }),
+        ...(firstBytes !== null && { firstBytes, isBeginning: this.#isBeginning }),
         mayBePartial: !failOnDataLoss,
         watch: this.#body,
       });
@@ -287,7 +302,7 @@ export class Exchange implements DownloadUnderWay {
     const { warnBodyBytes } = this.#limits;
     if (warnBodyBytes === 0 || bytes <= warnBodyBytes) return;
     this.#client.log.warn(
-      { host: hostOf(this.#request.url), bytes, warnBodyBytes },
+      { host: hostOf(this.#request.url), purpose: this.#purpose, bytes, warnBodyBytes },
       'A large body was downloaded',
     );
   }

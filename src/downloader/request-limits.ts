@@ -5,6 +5,8 @@ export interface Limits {
   readonly timeoutMs: number;
   /** Limit on the size of the body, encoded and decoded (DOWNLOAD_MAXSIZE); 0 for none. */
   readonly maxBodyBytes: number;
+  /** Bytes of a robots.txt that are read and decoded; the rest is left. */
+  readonly robotsBytes: number;
   /** A larger body is logged (DOWNLOAD_WARNSIZE); 0 for never. */
   readonly warnBodyBytes: number;
   /** A body that stays slower for `rateWindowMs` fails the download (DOWNLOAD_MIN_RATE); 0 for none. */

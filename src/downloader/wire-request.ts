@@ -5,21 +5,14 @@ import { cookiesFor } from '../http/message/request-cookies.js';
 import { parseUrl } from '../http/url/parse-url.js';
 
 /**
- * The part of a request that the downloader uses. `origin.private` allows private addresses. A request with `attempts`
- * above 0 is a retry: its response is parsed leniently, and its connection is not shared.
+ * The part of a request that the downloader uses. `origin.private` allows private addresses. `attempts` above 0 makes the
+ * HTTP cache send the request again.
  */
 export type DownloadRequest = Pick<RequestRecord, 'url' | 'method' | 'headers' | 'body' | 'cookies'> &
   Partial<Pick<RequestRecord, 'origin' | 'attempts'>> & {
-    /** So much of the body is wanted, decoded; the rest is neither read nor decoded. Without it, all of it. */
-    readonly firstBytes?: number;
     /** Its own limits (`request-limits.ts`), `proxy` and `cookiejar`. */
     readonly meta?: Readonly<Record<string, unknown>>;
   };
-
-/** A retry parses leniently, since the strict parser may have rejected the earlier response; the reason is not recorded. */
-export function isParsedLeniently({ attempts }: DownloadRequest): boolean {
-  return attempts !== undefined && attempts > 0;
-}
 
 export interface Outgoing {
   readonly url: string;

@@ -52,14 +52,25 @@ export async function findCrawls(
   return { names: await findInFolder(store.dir), isCut: false };
 }
 
+/** Remember where a backup is, for the day that the store is damaged. A Redis has nowhere but itself to keep that. */
+export async function noteBackup({ store, keys }: OpenOptions, file: string): Promise<void> {
+  if (store.engine === 'redis') return;
+  const last = await import('./embedded/backup/last-backup.js');
+  last.noteBackup(store.dir, keys.requests, { file, madeAt: new Date().toISOString() });
+}
+
 /**
  * Copy all readable data of a damaged store (`DamagedStoreError`) into a new store, and keep the damaged file. Each crawl
  * stays paused until `Frontier.repair` has corrected its counters.
  * @throws RefusedError while other processes use the store, unless `force`.
  */
-export async function salvageStore({ store, shape }: OpenOptions, force: boolean): Promise<Salvaged> {
+export async function salvageStore({ store, shape, keys }: OpenOptions, force: boolean): Promise<Salvaged> {
   if (store.engine === 'redis')
     throw new UsageError('a Redis is saved by its own tools: redis-check-aof, redis-check-rdb');
-  const { salvage } = await import('./embedded/salvage/salvage.js');
-  return salvage(store.dir, shape, force);
+  const [{ salvage }, { lastBackup }] = await Promise.all([
+    import('./embedded/care/salvage.js'),
+    import('./embedded/backup/last-backup.js'),
+  ]);
+  const backup = lastBackup(store.dir, keys.requests);
+  return { ...salvage(store.dir, shape, force), ...(backup !== undefined && { backup }) };
 }

@@ -1,5 +1,5 @@
 /** The options that open a frontier: the store, the keys of the crawl, and the settings that all its clients share. */
-import type { Shape } from './crawl-types.js';
+import type { Shape } from './types/crawl.js';
 
 /** Key names with their templates already expanded for spider and job (see `settings/keys.ts`). */
 export interface FrontierKeys {
@@ -58,12 +58,14 @@ export interface OpenOptions {
 export interface Salvaged {
   /** The number of saved rows of each table. */
   readonly saved: Readonly<Record<string, number>>;
-  /** Unreadable pages, and unreadable rows of readable pages. */
-  readonly unreadable: { readonly pages: number; readonly rows: number };
+  /** The tables of which not everything could be read. */
+  readonly unreadable: readonly string[];
   /** A sentence for each known loss, from comparing the readable counters with the saved rows. */
   readonly lost: readonly string[];
   /** The requests keys of all crawls of the store. Each crawl must be repaired. */
   readonly crawls: readonly string[];
+  /** The last backup of this crawl, where one is known. */
+  readonly backup?: { readonly file: string; readonly madeAt: string };
   /** Where the damaged file is kept. */
   readonly damagedFile: string;
 }

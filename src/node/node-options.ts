@@ -1,6 +1,6 @@
 /**
  * What `crawlAsNode` is given and what it hands back. `crawler/project/settings-to-options.ts` fills it from the settings: every value
- * here is plain (ms, bytes, counts), so that nothing in the engine reads a setting by name.
+ * here is plain (ms, bytes, counts), so that nothing in this folder reads a setting by name.
  */
 import type { Downloader } from '../downloader/downloader.js';
 import type {
@@ -105,8 +105,10 @@ export interface NodeOptions {
   readonly exitWhenDone: boolean;
   /** START_TIMEOUT: how long a node under `exitWhenDone` waits for the first seed. */
   readonly startTimeoutMs: number;
-  /** How long a drain may take before what is left is released; also how long a feed may stay unwritable. */
+  /** How long a drain may take before what is left is released. */
   readonly graceMs: number;
+  /** WAIT_TIMEOUT: how long a store that is away and a feed that cannot be written are waited for; 0 is without limit. */
+  readonly waitTimeoutMs: number;
   /** Interval of heartbeats and of reconcile; NODE_TIMEOUT / 6 unless set. */
   readonly heartbeatMs: number;
   /** MAIN_LOOP_TIMEOUT: without main-loop progress for so long, heartbeats stop. */
@@ -171,7 +173,7 @@ export interface NodeProgress {
   readonly trouble: string | null;
 }
 
-/** Everything the engine works with. It closes none of it: whoever opened frontier, downloader and feeds does. */
+/** Everything a node works with. It closes none of it: whoever opened frontier, downloader and feeds does. */
 export interface NodeDeps {
   readonly frontier: Frontier;
   /** The same store again, for the heartbeat thread's own connection. */
@@ -181,16 +183,16 @@ export interface NodeDeps {
   readonly job: string | null;
   /** The crawl in a command to be typed: `shop`, `shop --job may`. */
   readonly crawlArguments: string;
-  /** The engine calls `opened()` after joining and `closed(reason)` at the end. */
+  /** The node calls `opened()` after joining and `closed(reason)` at the end. */
   readonly spider: Spider;
   readonly downloader: Downloader;
-  /** The engine calls `open()` before the first page and `close()` at the end. */
+  /** The node calls `open()` before the first page and `close()` at the end. */
   readonly pipelines: ItemPipelines;
-  /** Those of the user's own code. The engine writes what is changed outside of pages. */
+  /** Those of the user's own code. The node writes what is changed outside of pages. */
   readonly stats: NodeStats;
-  /** Null without any. The engine opens and closes them like the pipelines. */
+  /** Null without any. The node opens and closes them like the pipelines. */
   readonly extensions?: Extensions | null;
-  /** Null without any. The engine opens and closes it like the pipelines. */
+  /** Null without any. The node opens and closes it like the pipelines. */
   readonly middleware?: Middleware | null;
   readonly options: NodeOptions;
   readonly log: Logger;
@@ -223,10 +225,10 @@ export interface Siblings {
 }
 
 export interface NodeResult {
-  /** Scrapy's closing reason: `finished`, `shutdown`, `stopped`, `closespider_pagecount`, `frontier_gone`, `feed_unwritable`. */
+  /** Scrapy's closing reason: `finished`, `shutdown`, `stopped`, `closespider_pagecount`, `frontier_gone`, `frontier_unavailable`, `disk_full`, `feed_unwritable`. */
   readonly reason: string;
-  /** 0 done or drained, 1 run-time failure; a forced end is 130 or 143, which the CLI knows. */
-  readonly exitCode: 0 | 1;
+  /** 0 done or drained, 1 run-time failure, 4 the store was away for too long; a forced end is 130 or 143, which the CLI knows. */
+  readonly exitCode: 0 | 1 | 4;
   /** A sentence for the user where the reason alone would puzzle; else null. */
   readonly message: string | null;
   /** Pages, failed requests and items of this node alone. */

@@ -3,7 +3,7 @@
  * environment and with `-s`), and the expectation that an error message states.
  */
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** One setting. `In` is the type that a user may write, `Out` the type that the program reads. */
 export interface Definition<Out = unknown, In = Out> {

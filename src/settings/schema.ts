@@ -1,5 +1,5 @@
 /** The types of all settings, and how a definition is found by its name. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { definitions, type SettingName } from './definitions.js';
 import type { Definition } from './kinds.js';
 import type { OwnSettingsInput, OwnSettingsOutput } from './own/project-types.js';

@@ -1,5 +1,5 @@
 /** Written by "npm run docs" from the definitions of the settings. Change src/settings/sections/, not this file. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { definitions, SettingName } from './definitions.js';
 
 type Input<N extends SettingName> = z.input<(typeof definitions)[N]['zod']> | undefined;
@@ -48,6 +48,13 @@ export interface SettingsInput {
    * Unit: seconds. Default: 25.
    */
   readonly SHUTDOWN_TIMEOUT?: Input<'SHUTDOWN_TIMEOUT'>;
+  /**
+   * How long a node waits for a store that does not answer, a full disk, a feed file that cannot be written
+   * or a pipeline that does not accept committed items, before it ends with exit code 1 or 4. Nothing is
+   * lost. 0 is without limit. Null stands for 600 with --exit-when-done and in programs, and for 0 otherwise.
+   * Unit: seconds. Default: null.
+   */
+  readonly WAIT_TIMEOUT?: Input<'WAIT_TIMEOUT'>;
   /**
    * Lowest level that is logged, by the names of Scrapy (DEBUG, INFO, WARNING, ERROR, CRITICAL) or pino, in
    * upper or lower case. Default: "info".

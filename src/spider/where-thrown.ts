@@ -1,6 +1,7 @@
 /** Find where in the user's code an error was thrown, for messages without a stack. */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isSource, packageFolder } from '../package-folder.js';
 
 /** `Name: message` of an error; a thrown value of another type as text. */
 export function describeError(error: unknown): string {
@@ -24,8 +25,8 @@ export function shortPath(file: string): string {
   return relative.startsWith('..') ? file : relative;
 }
 
-/** The src/ or dist/ folder of this copy of crawlnode. */
-const crawlnodeFolder = fileURLToPath(new URL('..', import.meta.url));
+/** The code of this copy of crawlnode. */
+const crawlnodeFolder = path.join(packageFolder, isSource ? 'src' : 'dist', path.sep);
 
 function isUserFile(file: string): boolean {
   return (

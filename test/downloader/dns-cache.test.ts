@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { cachedLookup } from '../../src/downloader/dns-cache.js';
 import { createDownloader } from '../../src/downloader/downloader.js';
 import { reachableLookup } from '../../src/downloader/private-addresses.js';
+import { asPage, downloaderOptions } from '../helpers/downloader/default-options.js';
 import { startSite } from '../helpers/sites/site.js';
 
 /** Answers from a table, and notes each name that it was asked for. */
@@ -82,14 +83,13 @@ test('the downloader looks a name up once for connections of its own', async () 
   const { asked, lookup } = resolver({ 'site.example': '127.0.0.1' });
   const downloads = async (dns: { cacheSize: number; timeoutMs: number }) => {
     const downloader = createDownloader({
-      ...{ timeoutMs: 10_000, maxBodyBytes: 0, warnBodyBytes: 0, minBytesPerSecond: 0, failOnDataLoss: true },
-      ...{ bufferBytes: 0, allowPrivateAddresses: true, userAgent: 't', defaultHeaders: {}, concurrency: 4 },
+      ...downloaderOptions,
       ...{ lookup, dns },
     });
     const url = `http://site.example:${new URL(site.url).port}/`;
     const request = { url, method: 'GET', headers: {}, body: null, cookies: null, origin: null };
     for (const _ of [1, 2]) {
-      const all = [1, 2, 3].map(() => downloader.start(request).result);
+      const all = [1, 2, 3].map(() => downloader.start(request, asPage).result);
       for (const { status } of await Promise.all(all)) expect(status).toBe(200);
     }
     await downloader.close();

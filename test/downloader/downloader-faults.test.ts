@@ -7,7 +7,7 @@ import {
   type DownloaderOptions,
   type DownloadRequest,
 } from '../../src/downloader/downloader.js';
-import { downloaderOptions } from '../helpers/downloader/default-options.js';
+import { asPage, downloaderOptions } from '../helpers/downloader/default-options.js';
 import { type Answer, httpAnswer, rawSite } from '../helpers/sites/raw-site.js';
 
 const never = new AbortController().signal;
@@ -28,6 +28,7 @@ async function against(answer: Answer, options: Partial<DownloaderOptions> = {})
   const fetch = (path: string, more: Partial<DownloadRequest> = {}) =>
     downloader.fetch(
       { url: site.url + path, method: 'GET', headers: {}, body: null, cookies: null, ...more },
+      asPage,
       never,
     );
   return { site, fetch };

@@ -13,7 +13,7 @@ import {
   type Downloader,
   type DownloaderOptions,
 } from '../../src/downloader/downloader.js';
-import { downloaderOptions } from '../helpers/downloader/default-options.js';
+import { asPage, downloaderOptions } from '../helpers/downloader/default-options.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'crawlnode-tls-'));
 const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')];
@@ -72,7 +72,7 @@ test('a certificate is checked whatever NODE_TLS_REJECT_UNAUTHORIZED says', asyn
 test('the name of the URL is asked for and has to be in the certificate; a Host header of its own takes its place', async () => {
   const { start } = trusting();
   const ask = async (name: string, headers = {}) =>
-    (await start({ ...plain, url: `https://${name}:${port}/`, headers }).result).body.toString();
+    (await start({ ...plain, url: `https://${name}:${port}/`, headers }, asPage).result).body.toString();
   expect(await ask('known.test')).toBe(`known.test:${port} by known.test`);
   await expect(ask('unknown.test')).rejects.toMatchObject({ reason: 'tls' });
   expect(await ask('unknown.test', { host: 'known.test' })).toBe('known.test by known.test');
@@ -95,7 +95,7 @@ test('plain HTTP on an https port is a TLS error', async () => {
 const plain = { method: 'GET', headers: {}, body: null, cookies: null };
 
 async function text(downloader: Downloader, url: string): Promise<string> {
-  return (await downloader.start({ ...plain, url }).result).body.toString();
+  return (await downloader.start({ ...plain, url }, asPage).result).body.toString();
 }
 
 function trusting(): Downloader {

@@ -6,7 +6,7 @@ import {
   type DownloaderOptions,
   type DownloadRequest,
 } from '../../src/downloader/downloader.js';
-import { downloaderOptions } from '../helpers/downloader/default-options.js';
+import { asPage, downloaderOptions } from '../helpers/downloader/default-options.js';
 import { httpAnswer, rawSite } from '../helpers/sites/raw-site.js';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -27,7 +27,7 @@ async function recorder(host?: string, options: Partial<DownloaderOptions> = {})
   cleanups.push(site.close, () => downloader.close());
   const headOf = async (url: string, more: Partial<DownloadRequest> = {}) => {
     const request = { url, method: 'GET', headers: {}, body: null, cookies: null, ...more };
-    expect((await downloader.start(request).result).status).toBe(200);
+    expect((await downloader.start(request, asPage).result).status).toBe(200);
     return site.requests.at(-1)!.split('\r\n');
   };
   return { site, headOf };

@@ -8,7 +8,7 @@ import {
   type DownloaderOptions,
   type DownloadRequest,
 } from '../../src/downloader/downloader.js';
-import { downloaderOptions } from '../helpers/downloader/default-options.js';
+import { asPage, downloaderOptions } from '../helpers/downloader/default-options.js';
 
 const defaults: DownloaderOptions = {
   ...downloaderOptions,
@@ -59,7 +59,7 @@ test('a page comes back with status, headers, body and the bytes on the wire', a
   const { url } = await site((_request, response) => {
     response.writeHead(200, { 'Content-Type': 'text/html', 'Set-Cookie': ['a=1', 'b=2'] }).end('<p>hello');
   });
-  const page = await downloader().fetch(get(url), never);
+  const page = await downloader().fetch(get(url), asPage, never);
   expect(page).toMatchObject({ url, status: 200, wireBytes: 8 });
   expect(page.headers).toMatchObject({ 'content-type': 'text/html', 'set-cookie': ['a=1', 'b=2'] });
   expect(page.body.toString()).toBe('<p>hello');
@@ -72,14 +72,14 @@ test('every status is an answer, and a redirect is not followed', async () => {
   });
   const { fetch } = downloader();
   for (const status of [204, 301, 304, 404, 429, 503]) {
-    expect((await fetch(get(`${url}${status}`), never)).status).toBe(status);
+    expect((await fetch(get(`${url}${status}`), asPage, never)).status).toBe(status);
   }
 });
 
 test('the user agent and the default headers are sent, and those of the request win whatever their case', async () => {
   const { url } = await echo();
   const { fetch } = downloader();
-  const plain = JSON.parse((await fetch(get(url), never)).body.toString());
+  const plain = JSON.parse((await fetch(get(url), asPage, never)).body.toString());
   expect(plain.headers).toMatchObject({
     'user-agent': 'crawlnode-test',
     accept: 'text/html',
@@ -87,14 +87,14 @@ test('the user agent and the default headers are sent, and those of the request 
   });
   expect(plain.headers['accept-encoding']).toMatch(/^gzip, deflate, br/);
   const headers = { ACCEPT: 'application/json', 'User-Agent': 'other', 'X-Twice': ['1', '2'] };
-  const own = JSON.parse((await fetch(get(url, { headers }), never)).body.toString());
+  const own = JSON.parse((await fetch(get(url, { headers }), asPage, never)).body.toString());
   expect(own.headers).toMatchObject({
     'user-agent': 'other',
     accept: 'application/json',
     'accept-language': 'en',
     'x-twice': '1, 2',
   });
-  const after = JSON.parse((await fetch(get(url), never)).body.toString());
+  const after = JSON.parse((await fetch(get(url), asPage, never)).body.toString());
   expect(after.headers).toEqual(plain.headers);
 });
 
@@ -103,7 +103,8 @@ test('cookies of the request become a Cookie header; cookies of a site are not k
     response.setHeader('set-cookie', 'session=1').end(request.headers.cookie ?? 'none');
   });
   const { fetch } = downloader();
-  const text = async (more: Partial<DownloadRequest>) => (await fetch(get(url, more), never)).body.toString();
+  const text = async (more: Partial<DownloadRequest>) =>
+    (await fetch(get(url, more), asPage, never)).body.toString();
   expect(await text({ cookies: { a: '1', b: 'x y' } })).toBe('a=1; b=x y');
   expect(await text({ cookies: { a: '1' }, headers: { Cookie: 'z=9' } })).toBe('z=9; a=1');
   expect(await text({})).toBe('none');
@@ -113,7 +114,7 @@ test('bodies go with any method, and a POST without one is sent as empty', async
   const { url } = await echo();
   const { fetch } = downloader();
   const sent = async (more: Partial<DownloadRequest>) =>
-    JSON.parse((await fetch(get(url, more), never)).body.toString());
+    JSON.parse((await fetch(get(url, more), asPage, never)).body.toString());
   expect(await sent({ method: 'POST', body: Buffer.from('a=ü') })).toMatchObject({
     method: 'POST',
     body: 'a=ü',
@@ -135,11 +136,11 @@ test('HEAD, 204 and 304 have no body, whatever their headers announce', async ()
       .end();
   });
   const { fetch } = downloader();
-  const head = await fetch(get(url, { method: 'HEAD' }), never);
+  const head = await fetch(get(url, { method: 'HEAD' }), asPage, never);
   expect(head).toMatchObject({ status: 200, wireBytes: 0 });
   expect(head.headers['content-length']).toBe('5000000');
-  expect((await fetch(get(`${url}204`), never)).body).toHaveLength(0);
-  expect((await fetch(get(`${url}304`), never)).body).toHaveLength(0);
+  expect((await fetch(get(`${url}204`), asPage, never)).body).toHaveLength(0);
+  expect((await fetch(get(`${url}304`), asPage, never)).body).toHaveLength(0);
 });
 
 const text = Buffer.from('<p>größe</p>'.repeat(1000));
@@ -161,7 +162,7 @@ test.each(encodings)('a body encoded as %s is decoded', async (encoding, wire) =
   const { url } = await site((_request, response) => {
     response.writeHead(200, { 'content-encoding': encoding }).end(wire);
   });
-  const page = await downloader().fetch(get(url), never);
+  const page = await downloader().fetch(get(url), asPage, never);
   expect(page.body.equals(text)).toBe(true);
   expect(page.wireBytes).toBe(wire.length);
   expect(page.headers['content-encoding']).toBeUndefined();
@@ -172,7 +173,7 @@ test('a large encoded body is decoded as well', async () => {
   const { url } = await site((_request, response) => {
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(zlib.gzipSync(big));
   });
-  const page = await downloader().fetch(get(url), never);
+  const page = await downloader().fetch(get(url), asPage, never);
   expect(page.wireBytes).toBeGreaterThan(64 * 1024);
   expect(page.body.equals(big)).toBe(true);
 });
@@ -185,7 +186,7 @@ test('connections are kept alive and bounded', async () => {
   });
   const { url } = await site((_request, response) => response.end('x'), server);
   const { fetch } = downloader({ concurrency: 2 });
-  await Promise.all(Array.from({ length: 20 }, (_, i) => fetch(get(`${url}${i}`), never)));
+  await Promise.all(Array.from({ length: 20 }, (_, i) => fetch(get(`${url}${i}`), asPage, never)));
   expect(connections).toBeLessThanOrEqual(2);
 });
 
@@ -193,7 +194,7 @@ test('userinfo in a URL is sent as Basic credentials, unless the request has its
   const { port } = await echo();
   const { fetch } = downloader();
   const sent = async (url: string, headers = {}) =>
-    JSON.parse((await fetch(get(url, { headers }), never)).body.toString()).headers.authorization;
+    JSON.parse((await fetch(get(url, { headers }), asPage, never)).body.toString()).headers.authorization;
   const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
   expect(await sent(`http://us%40er:p%C3%A4ss@127.0.0.1:${port}/`)).toBe(basic('us@er:päss'));
   expect(await sent(`http://user@127.0.0.1:${port}/`)).toBe(basic('user:'));
@@ -205,9 +206,11 @@ test('userinfo in a URL is sent as Basic credentials, unless the request has its
 test('an error names the host, and neither userinfo nor path nor header', async () => {
   const { fetch } = downloader();
   const headers = { authorization: 'Bearer secret3' };
-  const error = await fetch(get('http://secret1:secret2@127.0.0.1:1/secret4', { headers }), never).catch(
-    (e) => e,
-  );
+  const error = await fetch(
+    get('http://secret1:secret2@127.0.0.1:1/secret4', { headers }),
+    asPage,
+    never,
+  ).catch((e) => e);
   expect(error).toMatchObject({
     reason: 'connection_refused',
     retryable: true,
@@ -225,7 +228,7 @@ test('names that do not exist and names that cannot be resolved for now are told
       callback(Object.assign(new Error(`getaddrinfo ${code} ${host}`), { code }), '', 4);
   const ask = (code: string) =>
     downloader({ lookup: failing(code) })
-      .fetch(get('http://nowhere.test/'), never)
+      .fetch(get('http://nowhere.test/'), asPage, never)
       .catch((error) => error);
   expect(await ask('ENOTFOUND')).toMatchObject({ reason: 'dns_not_found', retryable: false });
   expect(await ask('EAI_AGAIN')).toMatchObject({ reason: 'dns_try_again', retryable: true });
@@ -243,7 +246,10 @@ test('what cannot be sent is refused without a retry', async () => {
     get('ftp://127.0.0.1/'),
   ];
   for (const request of bad) {
-    await expect(fetch(request, never)).rejects.toMatchObject({ reason: 'bad_request', retryable: false });
+    await expect(fetch(request, asPage, never)).rejects.toMatchObject({
+      reason: 'bad_request',
+      retryable: false,
+    });
   }
 });
 
@@ -255,25 +261,25 @@ test('an abort ends a download at once, and one that was aborted before never st
   });
   const abort = new AbortController();
   const { fetch } = downloader();
-  const many = await Promise.allSettled([1, 2, 3].map((n) => fetch(get(`${url}${n}`), abort.signal)));
+  const many = await Promise.allSettled([1, 2, 3].map((n) => fetch(get(`${url}${n}`), asPage, abort.signal)));
   for (const one of many) expect(one).toMatchObject({ reason: { reason: 'aborted', retryable: true } });
   const before = asked;
-  await expect(fetch(get(url), abort.signal)).rejects.toMatchObject({ reason: 'aborted' });
+  await expect(fetch(get(url), asPage, abort.signal)).rejects.toMatchObject({ reason: 'aborted' });
   expect(asked).toBe(before);
 });
 
 test('closing the downloader aborts what is under way', async () => {
   const { url } = await site(() => void made.close());
   const made = downloader();
-  await expect(made.fetch(get(url), never)).rejects.toMatchObject({ reason: 'aborted' });
-  await expect(made.fetch(get(url), never)).rejects.toMatchObject({ reason: 'aborted' });
+  await expect(made.fetch(get(url), asPage, never)).rejects.toMatchObject({ reason: 'aborted' });
+  await expect(made.fetch(get(url), asPage, never)).rejects.toMatchObject({ reason: 'aborted' });
 });
 
 test('a large body is logged when asked for', async () => {
   const { url } = await site((_request, response) => response.end('x'.repeat(1000)));
   const warnings: object[] = [];
   const log = { debug() {}, info() {}, error() {}, warn: (fields: object) => void warnings.push(fields) };
-  await downloader({ warnBodyBytes: 999, log }).fetch(get(url), never);
-  await downloader({ warnBodyBytes: 1000, log }).fetch(get(url), never);
+  await downloader({ warnBodyBytes: 999, log }).fetch(get(url), asPage, never);
+  await downloader({ warnBodyBytes: 1000, log }).fetch(get(url), asPage, never);
   expect(warnings).toMatchObject([{ bytes: 1000 }]);
 });

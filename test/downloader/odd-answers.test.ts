@@ -2,7 +2,7 @@
 import zlib from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createDownloader } from '../../src/downloader/downloader.js';
-import { downloaderOptions } from '../helpers/downloader/default-options.js';
+import { asPage, downloaderOptions } from '../helpers/downloader/default-options.js';
 import { httpAnswer, rawSite } from '../helpers/sites/raw-site.js';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -21,11 +21,10 @@ async function against(bytes: string | Buffer) {
     maxBodyBytes: 20_000_000,
   });
   cleanups.push(site.close, () => downloader.close());
-  const fetch = (path: string, attempts = 0) =>
-    downloader.start({
-      ...{ url: site.url + path, method: 'GET', headers: {}, body: null, cookies: null },
-      attempts,
-    }).result;
+  const fetch = (path: string, isLenient = false) => {
+    const request = { url: site.url + path, method: 'GET', headers: {}, body: null, cookies: null };
+    return downloader.start(request, { ...asPage, isLenient }).result;
+  };
   return { site, fetch };
 }
 
@@ -107,14 +106,14 @@ describe('what the parser refuses', () => {
       `${ok}content-length: 3\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
       'bad_framing',
     ],
-  ])('%s is read on the retry, on a connection of its own', async (_name, bytes, reason) => {
+  ])('%s is read by a lenient parse, on a connection of its own', async (_name, bytes, reason) => {
     const { site, fetch } = await against(bytes);
     await fetch('good');
     await expect(fetch('odd')).rejects.toMatchObject({ reason, retryable: true, malformed: true });
     const before = site.connections;
-    expect((await fetch('odd', 1)).body.toString()).toBe('hello');
+    expect((await fetch('odd', true)).body.toString()).toBe('hello');
     expect((await fetch('good')).body.toString()).toBe('good');
-    // The retry's connection, and one in place of that which the refused answer has cost.
+    // The lenient connection, and one in place of that which the refused answer has cost.
     expect(site.connections).toBe(before + 2);
   });
 
@@ -128,8 +127,8 @@ describe('what the parser refuses', () => {
     ],
   ])('%s stays refused, under its name', async (_name, bytes, reason) => {
     const { fetch } = await against(bytes);
-    for (const attempts of [0, 1]) {
-      await expect(fetch('odd', attempts)).rejects.toMatchObject({ reason, malformed: true });
+    for (const isLenient of [false, true]) {
+      await expect(fetch('odd', isLenient)).rejects.toMatchObject({ reason, malformed: true });
     }
   });
 });

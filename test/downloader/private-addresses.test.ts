@@ -2,7 +2,7 @@
 import type { LookupFunction } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createDownloader, type DownloaderOptions } from '../../src/downloader/downloader.js';
-import { downloaderOptions } from '../helpers/downloader/default-options.js';
+import { asPage, downloaderOptions } from '../helpers/downloader/default-options.js';
 import { httpAnswer, rawSite } from '../helpers/sites/raw-site.js';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -36,7 +36,7 @@ async function inNetwork(
   const fetch = (host: string, origin: typeof publicSeed | null, scheme = 'http') => {
     const url = `${scheme}://${host}:${site.port}/`;
     const request = { url, method: 'GET', headers: {}, body: null, cookies: null, origin };
-    return downloader.start(request).result;
+    return downloader.start(request, asPage).result;
   };
   return { site, fetch };
 }

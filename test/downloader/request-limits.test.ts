@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import zlib from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 import { createDownloader, type DownloaderOptions } from '../../src/downloader/downloader.js';
-import { downloaderOptions } from '../helpers/downloader/default-options.js';
+import { asPage, downloaderOptions } from '../helpers/downloader/default-options.js';
 
 const defaults: DownloaderOptions = {
   ...downloaderOptions,
@@ -31,7 +31,11 @@ async function site(handler: http.RequestListener): Promise<string> {
 function fetchWith(url: string, meta: Record<string, unknown>, options: Partial<DownloaderOptions> = {}) {
   const downloader = createDownloader({ ...defaults, ...options });
   cleanups.push(() => downloader.close());
-  return downloader.fetch({ url, method: 'GET', headers: {}, body: null, cookies: null, meta }, never);
+  return downloader.fetch(
+    { url, method: 'GET', headers: {}, body: null, cookies: null, meta },
+    asPage,
+    never,
+  );
 }
 
 /** Sends `body`, then cuts the connection, although more was announced. */

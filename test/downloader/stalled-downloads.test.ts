@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { createDownloader } from '../../src/downloader/downloader.js';
 import { PACE_INTERVAL_MS, Pace } from '../../src/downloader/stalled-downloads.js';
-import { downloaderOptions } from '../helpers/downloader/default-options.js';
+import { asPage, downloaderOptions } from '../helpers/downloader/default-options.js';
 import { rawSite } from '../helpers/sites/raw-site.js';
 import { waitFor } from '../helpers/wait-for.js';
 
@@ -45,7 +45,7 @@ test('whoever starts a download hears once when it stalls', async () => {
   const downloader = createDownloader(downloaderOptions);
   const request = { url: site.url, method: 'GET', headers: {}, body: null, cookies: null };
   let stalls = 0;
-  const { result, isStalled } = downloader.start(request, { onStall: () => stalls++ });
+  const { result, isStalled } = downloader.start(request, { ...asPage, onStall: () => stalls++ });
   const ended = expect(result).rejects.toMatchObject({ reason: 'aborted' });
   expect({ isStalled, stalls }).toEqual({ isStalled: false, stalls: 0 });
   await waitFor(() => stalls > 0);

@@ -132,9 +132,11 @@ describe('a store', { timeout: 240_000 }, () => {
       expect(readdirSync(copy.path('.crawlnode'))).toContainEqual(
         expect.stringMatching(/^frontier\.db\.damaged-.*Z$/),
       );
-      await expectSound('walk', { cwd });
-      expect(await crawl(copy, '--exit-when-done')).toMatchObject({ code: 0 });
-      await expectSound('walk', { cwd });
+      // Requests whose records are lost stay a finding, and a crawl that finishes with some exits 1.
+      const areLost = findings.some(({ message }) => message.includes('whose records are lost'));
+      await expectSound('walk', { cwd, except: areLost ? ['requests_lost'] : [] });
+      expect(await crawl(copy, '--exit-when-done')).toMatchObject({ code: areLost ? 1 : 0 });
+      await expectSound('walk', { cwd, except: areLost ? ['requests_lost'] : [] });
     },
   );
 
@@ -162,9 +164,11 @@ describe('a store', { timeout: 240_000 }, () => {
     const said = lost.map(({ message }) => message).join('\n');
     const missing = before.items - after.items;
     if (missing > 0) expect(said).toContain(`walk:items: ${missing} of ${before.items} entries`);
-    const unseen = before.seen - after.seen;
+    // The fingerprint of a request whose record is lost is forgotten, so that a link brings it back.
+    const forgotten = Number(/(\d+) live requests whose records are lost/.exec(said)?.[1] ?? 0);
+    const unseen = before.seen - after.seen - forgotten;
     if (unseen > 0) expect(said).toContain(`walk:dupefilter: ${unseen} of ${before.seen} fingerprints`);
-    expect(missing + unseen + before.pending - after.pending).toBeGreaterThan(0);
+    expect(missing + unseen + forgotten + before.pending - after.pending).toBeGreaterThan(0);
     expect(lost.length).toBeGreaterThan(0);
   });
 

@@ -1,4 +1,4 @@
-/** What every dupefilter owes, and what each of them is chosen for (DESIGN §6). */
+/** What every dupefilter owes, and what each of them is chosen for. */
 import { describe, expect, it } from 'vitest';
 import { classOf, type Dupefilter, expiresAt } from '../../src/frontier/dupefilter-classes.js';
 import { allParts, type Frontier, PUSH_CHUNK } from '../../src/frontier/frontier.js';

@@ -415,11 +415,11 @@ describe('trouble', () => {
     await closeOutsider();
   });
 
-  it('a feed that cannot be written for the grace time ends the node, with nothing lost', async () => {
+  it('a feed that cannot be written for WAIT_TIMEOUT ends the node, with nothing lost', async () => {
     const site = await startSite({ pages: 10 });
     const { open, closeOutsider } = await stage();
     const feedsFailing = () => 'items.jsonl: no space left on device';
-    const result = await crawl(open, walker(site.url), { feedsFailing, options: { graceMs: 100 } });
+    const result = await crawl(open, walker(site.url), { feedsFailing, options: { waitTimeoutMs: 100 } });
     expect(result).toMatchObject({ reason: 'feed_unwritable', exitCode: 1 });
     expect(result.message).toContain('no space left');
     expect(await crawl(open, walker(site.url))).toMatchObject({ reason: 'finished', exitCode: 0 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openFrontier } from '../../../dist/frontier/choose-engine.js';
+import { openFrontier } from '../../../dist/internal.js';
 import { openOptions } from './open-options.mjs';
 import { atCleanUp, tempDir } from './stage.mjs';
 

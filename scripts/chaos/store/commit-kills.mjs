@@ -10,8 +10,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { requestOf } from '../../../bench/frontier/requests.mjs';
-import { openFrontier } from '../../../dist/frontier/choose-engine.js';
-import { openDatabase } from '../../../dist/frontier/embedded/file/database.js';
+import { openDatabase, openFrontier } from '../../../dist/internal.js';
 import { openOptions } from '../harness/open-options.mjs';
 import { atCleanUp, tempDir } from '../harness/stage.mjs';
 

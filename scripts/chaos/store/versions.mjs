@@ -1,5 +1,5 @@
 /** R20: two versions of crawlnode with different data formats on one Redis. */
-import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beginCrawl } from '../harness/crawling.mjs';
@@ -50,10 +50,18 @@ async function nextVersion() {
   for (const part of ['bin', 'dist', 'package.json', 'config'])
     await cp(path.join(root, part), path.join(dir, part), { recursive: true });
   await symlink(path.join(root, 'node_modules'), path.join(dir, 'node_modules'));
-  const file = path.join(dir, 'dist', 'frontier', 'data-format.js');
-  const text = await readFile(file, 'utf8');
-  const changed = text.replace(/redis: (\d+)/, (_, format) => `redis: ${Number(format) + 1}`);
-  if (changed === text) throw new Error(`${file} names no data format`);
-  await writeFile(file, changed);
+  const chunks = path.join(dir, 'dist', 'chunks');
+  let raised = 0;
+  for (const name of await readdir(chunks)) {
+    const text = await readFile(path.join(chunks, name), 'utf8');
+    const changed = text.replace(
+      /(dataFormats = \{\s*redis: )(\d+)/,
+      (_, start, format) => `${start}${Number(format) + 1}`,
+    );
+    if (changed === text) continue;
+    await writeFile(path.join(chunks, name), changed);
+    raised += 1;
+  }
+  if (raised === 0) throw new Error(`${chunks} names no data format`);
   return path.join(dir, 'bin', 'crawlnode.js');
 }

@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 import { requestOf } from '../../../bench/frontier/requests.mjs';
 import { joinOptions } from '../../../bench/frontier/stage.mjs';
-import { openFrontier } from '../../../dist/frontier/choose-engine.js';
+import { openFrontier } from '../../../dist/internal.js';
 import { openOptions } from '../harness/open-options.mjs';
 
 const [dir = '', notes = '', life = '0'] = process.argv.slice(2);

@@ -8,10 +8,10 @@ import type { Control } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
 import { type Context, print, printJson } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
+import { crawlName } from '../messages/crawl-name.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { spiderWords } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
-import { crawlName } from '../terminal/format-values.js';
 
 const helps: Readonly<Record<Control, string>> = {
   paused: `

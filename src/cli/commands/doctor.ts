@@ -12,7 +12,7 @@ import { problemsOf } from '../../spider/loading/discover.js';
 import type { CliCommand } from '../command.js';
 import type { Context } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
-import { fillCrawlArguments } from '../messages/fill-crawl-arguments.js';
+import { fillCrawlArguments } from '../messages/crawl-name.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
 import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../reports/doctor-findings.js';
@@ -24,8 +24,8 @@ Checks Node, the spiders of the project, the store (Redis: version, memory, pers
 and disk), and each crawl in it, even one that a node would refuse. Without --repair it changes nothing. It prints one line
 for each finding, with what to do. Exit code: 0 no problem, 1 a problem, 4 the store cannot be reached.
 
---repair pauses the crawl, rebuilds queues, leases and counters from the records of the requests, and continues the crawl.
-Afterwards each request that is not done is pending, delayed or failed, and exists once. If --repair is interrupted, run it
+--repair pauses the crawl, rebuilds queues and counters from the records of the requests, and continues the crawl. Afterwards
+each request that is not done is pending in its old order, delayed or failed, and exists once. If --repair is interrupted, run it
 again. If the file of an embedded store is damaged, --repair copies all readable data to a new file, counts the losses, keeps
 the damaged file under another name, and exits with 1.
 

@@ -12,13 +12,13 @@ import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, masked, note, print, printJson, printJsonLine } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
-import { atLeastOne } from '../options/at-least-one.js';
+import { crawlName } from '../messages/crawl-name.js';
 import { type FailedFilter, failedFilter, filterOptions } from '../options/failed-filter.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
+import { atLeastOne } from '../options/option-parsers.js';
 import { spiderWords } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { confirm } from '../terminal/confirm.js';
-import { crawlName } from '../terminal/format-values.js';
 import { rowPrinter } from '../terminal/result-rows.js';
 
 const help = `

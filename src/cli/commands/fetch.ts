@@ -7,7 +7,7 @@ import { silentLogger } from '../../log.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { loadProject } from '../project/open-project.js';
-import { stopOnSignal } from '../signals/stop-on-signal.js';
+import { stopOnSignal } from '../signals/run-until-signal.js';
 import { printable } from '../terminal/printable.js';
 
 const help = `

@@ -8,10 +8,10 @@ import type { Frontier, FrontierRequest, RequestState } from '../../frontier/fro
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJsonLine } from '../context.js';
 import { readLines, refuseUnreadable } from '../input/read-lines.js';
+import { crawlName } from '../messages/crawl-name.js';
 import { jobOption } from '../options/job-option.js';
 import { spiderWords } from '../options/spider-argument.js';
 import { openIdentifier } from '../project/request-identity.js';
-import { crawlName } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
 const help = `

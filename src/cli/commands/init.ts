@@ -7,8 +7,8 @@ import { makeFolder } from '../../disk/make-folder.js';
 import { UsageError } from '../../errors.js';
 import type { CliCommand } from '../command.js';
 import { note, print, printJson } from '../context.js';
+import { shellWord } from '../messages/crawl-name.js';
 import { mayExist, projectTemplate, projectTools } from '../project/project-template.js';
-import { shellWord } from '../terminal/format-values.js';
 
 const help = `
 Writes settings, one spider with comments, the schema of its items, a pipeline, a test, configurations of

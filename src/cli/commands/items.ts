@@ -20,12 +20,12 @@ import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
-import { atLeastOne } from '../options/at-least-one.js';
+import { crawlName } from '../messages/crawl-name.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
+import { atLeastOne } from '../options/option-parsers.js';
 import { spiderWords } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { printItems } from '../reports/items-list.js';
-import { crawlName } from '../terminal/format-values.js';
 import { withLiveLine } from '../terminal/live-line.js';
 import { oneLine } from '../terminal/printable.js';
 

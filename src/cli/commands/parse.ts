@@ -8,10 +8,10 @@ import { type Context, printJson } from '../context.js';
 import { isLocalFile, type Page, pageOfWord, readLocalPage } from '../input/local-page.js';
 import { createLogger } from '../log/logger.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
-import { addPair, type Pairs } from '../options/name-value-pairs.js';
+import { addPair, type Pairs } from '../options/option-parsers.js';
 import { looksLikeUrl, spiderWords } from '../options/spider-argument.js';
 import { discover, loadProject, loadSpider } from '../project/open-project.js';
-import { stopOnSignal } from '../signals/stop-on-signal.js';
+import { stopOnSignal } from '../signals/run-until-signal.js';
 
 const help = `
 Downloads the page with the settings of the spider, runs the callback, and prints items and requests as JSON. Nothing is

@@ -5,15 +5,16 @@ import { openOptions, withFrontier } from '../../crawler/project/open-frontier.j
 import { shapeOf } from '../../crawler/project/settings-to-options.js';
 import { UsageError } from '../../errors.js';
 import { n } from '../../format-amounts.js';
+import { noteBackup } from '../../frontier/choose-engine.js';
 import { allParts, type Part } from '../../frontier/frontier.js';
 import { createBackup } from '../backup/create-backup.js';
 import { refuseExisting, type WrittenBackup } from '../backup/write-backup.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
-import { atLeastOne } from '../options/at-least-one.js';
-import { commaList } from '../options/comma-list.js';
+import { crawlName } from '../messages/crawl-name.js';
 import { parseDuration } from '../options/duration.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
+import { atLeastOne, commaList } from '../options/option-parsers.js';
 import { spiderWords } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import type { CleanPolicy } from '../reset/clean-policy.js';
@@ -22,7 +23,6 @@ import { type AllJobsOptions, resetAllJobs } from '../reset/reset-all-jobs.js';
 import { namedParts, ownParts } from '../reset/reset-parts.js';
 import { noSuchCrawl, planJson, planReset, type ResetCrawl, showPlan } from '../reset/reset-plan.js';
 import { confirm } from '../terminal/confirm.js';
-import { crawlName } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
 /** The parts without `--only` or `--all`. They do not include the items. */
@@ -134,6 +134,7 @@ async function resetOne(
       file === undefined
         ? null
         : await createBackup(context, frontier, { file, spider, job, shape, parts, counts, force });
+    if (backup !== null) await noteBackup(open, backup.file);
     await frontier.clear(parts, { force });
     if (context.globals.json) {
       printJson(context, { ...planJson(plan, dryRun), ...(backup === null ? {} : { backup }) });

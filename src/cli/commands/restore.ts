@@ -11,12 +11,12 @@ import { type VerifiedBackup, verifyBackup } from '../backup/read-backup.js';
 import { restoreBackup } from '../backup/restore-backup.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
-import { commaList } from '../options/comma-list.js';
+import { crawlName } from '../messages/crawl-name.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
+import { commaList } from '../options/option-parsers.js';
 import { spiderWords } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { namedParts, ownParts } from '../reset/reset-parts.js';
-import { crawlName } from '../terminal/format-values.js';
 import { withLiveLine } from '../terminal/live-line.js';
 
 const help = `

@@ -7,10 +7,10 @@ import { problemsOf, unexportedText } from '../../spider/loading/discover.js';
 import type { CliCommand } from '../command.js';
 import type { Context } from '../context.js';
 import { crawlOptions, runCrawlCommand } from '../crawl/crawl-command.js';
+import { shellWord } from '../messages/crawl-name.js';
 import { settingTextsOf } from '../options/job-option.js';
-import type { Pairs } from '../options/name-value-pairs.js';
+import type { Pairs } from '../options/option-parsers.js';
 import { discover, loadProject, loadSpider } from '../project/open-project.js';
-import { shellWord } from '../terminal/format-values.js';
 
 const help = `
 Runs the spider that is the default export of the file, and exits when the crawl is finished. No project is needed. In a

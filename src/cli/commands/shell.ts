@@ -10,7 +10,7 @@ import type { Context } from '../context.js';
 import { pageOfWord, readLocalPage } from '../input/local-page.js';
 import { createLogger } from '../log/logger.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
-import { addPair, type Pairs } from '../options/name-value-pairs.js';
+import { addPair, type Pairs } from '../options/option-parsers.js';
 import { loadProject, loadSpider } from '../project/open-project.js';
 import { runCode } from '../shell/run-code.js';
 import { greet, ShellSession, shellHelp } from '../shell/shell-session.js';

@@ -4,8 +4,7 @@
  */
 import os from 'node:os';
 import type { Writable } from 'node:stream';
-import type { Command } from 'commander';
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { feedTargets } from '../../crawler/feeds/feed-targets.js';
 import { userFeedRecords } from '../../crawler/feeds/user-feed-records.js';
 import { withFeeds } from '../../crawler/feeds/with-feeds.js';
@@ -17,9 +16,8 @@ import { needsTotals, type RunGates } from '../../crawler/run/run-gates.js';
 import { loadNode } from '../../crawler/run/run-node.js';
 import { type Context, stderrIsJson } from '../context.js';
 import { exitCodeOf } from '../exit-codes.js';
-import { atLeastOne } from '../options/at-least-one.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
-import { addPair, type Pairs } from '../options/name-value-pairs.js';
+import { addPair, atLeastOne, type Pairs } from '../options/option-parsers.js';
 import { ignoreStdoutErrors, itemOutput } from '../output-streams.js';
 import { loadSpider, useCrawlInMessages } from '../project/open-project.js';
 import { type Crawl, type CrawlSession, withCrawlSession } from './crawl-session.js';
@@ -139,7 +137,7 @@ async function runInProcess(crawl: Crawl, session: CrawlSession): Promise<number
       trouble = now;
     },
   });
-  const code = signals.forcedCode() ?? (unwritten === null ? result.exitCode : 1);
+  const code = signals.forcedCode() ?? (unwritten === null ? result.exitCode : Math.max(1, result.exitCode));
   // The parent of workers judges the run, from the results of all its nodes.
   if (role === null) return finishCrawl(crawl, session, { nodes: 1, result, unwritten, code });
   await sendToParent({ type: 'result', result });

@@ -4,7 +4,7 @@ import { howMany, n } from '../../format-amounts.js';
 import type { CrawlTotals, NodeResult } from '../../node/node-options.js';
 import { type Context, masked, print, printJson } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
-import { crawlName } from '../terminal/format-values.js';
+import { crawlName } from '../messages/crawl-name.js';
 import { oneLine } from '../terminal/printable.js';
 
 export interface Summary {

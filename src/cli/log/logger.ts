@@ -42,7 +42,7 @@ export async function createLogger(
       level: settings.LOG_LEVEL,
       base: { ...fields },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
-      formatters: { level: (level) => ({ level }) },
+      formatters: { level: (level) => ({ level }), log: withoutClashes(fields) },
       serializers: {
         err: (error) => describeError(error, verbose),
         error: (error) => describeError(error, verbose),
@@ -66,6 +66,25 @@ function terminal(context: Context, sink: Sink, shows: { readonly node: boolean 
 async function logFile(file: string, context: Context) {
   const log = await openLogFile(file, (text) => note(context, text));
   return { write: (line: string) => log.write(safeJson(context.mask(line))), close: () => log.close() };
+}
+
+/**
+ * A field with a name that every line has (`node`, `msg`) would stand twice in the JSON, and parsers take either. It gets an
+ * underscore behind its name.
+ */
+function withoutClashes(
+  base: Readonly<Record<string, unknown>>,
+): (fields: Record<string, unknown>) => Record<string, unknown> {
+  const taken = new Set([...Object.keys(base), 'level', 'time', 'msg']);
+  return (fields) => {
+    for (const name in fields) {
+      if (!taken.has(name)) continue;
+      return Object.fromEntries(
+        Object.entries(fields).map(([key, value]) => [taken.has(key) ? `${key}_` : key, value]),
+      );
+    }
+    return fields;
+  };
 }
 
 function describeError(error: unknown, verbose: boolean): unknown {

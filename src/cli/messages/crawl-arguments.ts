@@ -2,7 +2,7 @@
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
 import { maskSetting } from '../../settings/mask-secrets.js';
 import type { Context } from '../context.js';
-import { shellWord } from '../terminal/format-values.js';
+import { shellWord } from './crawl-name.js';
 
 /** Settings that determine the store of a crawl, the names of its keys, and the identity of its requests. */
 const locatesCrawl =

@@ -3,7 +3,7 @@ import { CrawlnodeError, messageOf } from '../../errors.js';
 import { type Context, logLine, stderrIsJson, wantsStack } from '../context.js';
 import { exitCodeOf } from '../exit-codes.js';
 import { printable } from '../terminal/printable.js';
-import { fillCrawlArguments } from './fill-crawl-arguments.js';
+import { fillCrawlArguments } from './crawl-name.js';
 
 /** Fields of the final log line of a failed command. */
 export interface FatalFields {

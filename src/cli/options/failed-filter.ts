@@ -5,7 +5,7 @@ import { UsageError } from '../../errors.js';
 import { plainReason } from '../../frontier/callback-error-keep.js';
 import { parseUrl } from '../../http/url/parse-url.js';
 import { didYouMean } from '../../settings/nearest.js';
-import { commaList } from './comma-list.js';
+import { commaList } from './option-parsers.js';
 
 /** The fields of a failed request that the filters read. */
 export interface Filtered {

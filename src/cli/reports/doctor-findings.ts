@@ -4,8 +4,8 @@ import { duration, howMany, n } from '../../format-amounts.js';
 import type { Finding, Snapshot } from '../../frontier/frontier.js';
 import { vanishedMessage } from '../../node/links/vanished-fingerprints.js';
 import { type Context, print, printJson } from '../context.js';
+import { crawlName } from '../messages/crawl-name.js';
 import { paintFor } from '../terminal/colour.js';
-import { crawlName } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
 /** A finding with its crawl. `spider` is null when it concerns all crawls. */
@@ -50,7 +50,7 @@ export function showFindings(context: Context, findings: readonly SpiderFinding[
 const CLOCK_OFF_MS = 5_000;
 
 /** The oldest Node that runs crawlnode. */
-const OLDEST_NODE = [20, 18, 1] as const;
+const OLDEST_NODE = [20, 19, 0] as const;
 
 export function nodeVersion(version: string): SpiderFinding {
   const parts = version.split('.').map(Number);
@@ -61,7 +61,7 @@ export function nodeVersion(version: string): SpiderFinding {
     check: 'node_version',
     spider: null,
     message: `Node ${version}${isOld ? `, older than ${OLDEST_NODE.join('.')}` : ''}`,
-    action: isOld ? 'install Node 20.18.1 or newer' : null,
+    action: isOld ? 'install Node 20.19.0 or newer' : null,
   };
 }
 

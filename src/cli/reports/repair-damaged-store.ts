@@ -1,7 +1,7 @@
 /** `doctor --repair` for a damaged file of an embedded store: saves what can be read, and reports what is lost. */
 import { openOptions } from '../../crawler/project/open-frontier.js';
 import { recordedRequest } from '../../crawler/requests/recorded-request.js';
-import { howMany, n } from '../../format-amounts.js';
+import { n } from '../../format-amounts.js';
 import { openFrontier, salvageStore } from '../../frontier/choose-engine.js';
 import type { Salvaged } from '../../frontier/open-options.js';
 import type { Settings } from '../../settings/schema.js';
@@ -30,6 +30,7 @@ export async function repairDamagedStore(
     return [
       savedFinding(salvaged),
       ...salvaged.lost.map((what) => ({ ...lostFinding(what, crawl), spider })),
+      { ...backupFinding(salvaged, crawl), spider },
       ...others.map((key) => ({ ...otherFinding(key), spider })),
       ...left.map((message) => ({
         ...about('invariants', message),
@@ -50,7 +51,10 @@ export async function repairDamagedStore(
 function savedFinding({ saved, unreadable, damagedFile }: Salvaged): SpiderFinding {
   const rows = Object.entries(saved).filter(([, count]) => count > 0);
   const what = rows.map(([table, count]) => `${n(count)} ${table}`).join(', ');
-  const cost = `${howMany(unreadable.pages, 'page')} and ${howMany(unreadable.rows, 'other row')} could not be read`;
+  const cost =
+    unreadable.length === 0
+      ? 'every table could be read'
+      : `not everything could be read of ${unreadable.join(', ')}`;
   return {
     ...about(
       'damaged_store',
@@ -65,6 +69,18 @@ function lostFinding(what: string, crawl: string): SpiderFinding {
     ? 'such pages are fetched again where they are linked to'
     : `seed what is missing, or "crawlnode reset ${crawl}" and crawl anew`;
   return { ...about('lost', `lost: ${what}`), action };
+}
+
+function backupFinding({ backup }: Salvaged, crawl: string): SpiderFinding {
+  const what =
+    backup === undefined
+      ? 'no backup of it is known'
+      : `its last backup is ${backup.file}, made at ${backup.madeAt}`;
+  const action =
+    backup === undefined
+      ? `make one now and then: "crawlnode reset ${crawl} --backup FILE"`
+      : `"crawlnode restore ${backup.file} --force" adds what it has and the new store lacks`;
+  return { ...about('backup', what), level: 'info', action };
 }
 
 function otherFinding(key: string): SpiderFinding {

@@ -4,10 +4,10 @@ import { type CrawlStats, committedItems } from '../../crawler/stats/crawl-stats
 import { byteSize, duration, howMany, n } from '../../format-amounts.js';
 import { isRunning } from '../../frontier/feed-claim.js';
 import { dupefilterInWords } from '../../frontier/shared-settings/shape-differences.js';
+import { crawlName } from '../messages/crawl-name.js';
 import { alignColumns } from '../terminal/align-columns.js';
 import type { Paint } from '../terminal/colour.js';
 import { fitScreen, type ScreenSize, type Section } from '../terminal/fit-screen.js';
-import { crawlName } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 import { runText, stateText } from './crawl-state-text.js';
 

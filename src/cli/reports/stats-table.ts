@@ -1,10 +1,10 @@
 /** A table of crawls, one row each. */
 import { type CrawlStats, committedItems } from '../../crawler/stats/crawl-stats.js';
 import { byteSize, n } from '../../format-amounts.js';
+import { crawlName } from '../messages/crawl-name.js';
 import { alignColumns } from '../terminal/align-columns.js';
 import type { Paint } from '../terminal/colour.js';
 import { cut } from '../terminal/fit-screen.js';
-import { crawlName } from '../terminal/format-values.js';
 import { stateText } from './crawl-state-text.js';
 
 interface Column {

@@ -4,7 +4,7 @@ import { duration, howMany } from '../../format-amounts.js';
 import type { Frontier, NodeSnapshot } from '../../frontier/frontier.js';
 import { type Context, note } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
-import { crawlName } from '../terminal/format-values.js';
+import { crawlName } from '../messages/crawl-name.js';
 import type { ResetCrawl } from './reset-plan.js';
 
 /** @throws RefusedError while nodes are live, with their ids and how to stop them. */

@@ -4,8 +4,8 @@ import { openOptions, withFrontier } from '../../crawler/project/open-frontier.j
 import { howMany } from '../../format-amounts.js';
 import type { Part } from '../../frontier/frontier.js';
 import { type Context, note, print, printJson } from '../context.js';
+import { crawlName } from '../messages/crawl-name.js';
 import { confirm } from '../terminal/confirm.js';
-import { crawlName } from '../terminal/format-values.js';
 import type { CleanPolicy } from './clean-policy.js';
 import { liveNodesText } from './live-nodes.js';
 import { ownParts } from './reset-parts.js';

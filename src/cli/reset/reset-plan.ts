@@ -5,7 +5,7 @@ import { n } from '../../format-amounts.js';
 import type { Frontier, OutboxSnapshot, Part, PartCounts } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';
 import { type Context, print } from '../context.js';
-import { crawlName } from '../terminal/format-values.js';
+import { crawlName } from '../messages/crawl-name.js';
 import { oneLine } from '../terminal/printable.js';
 import { type CleanPolicy, evaluatePolicy, type Verdict } from './clean-policy.js';
 

@@ -4,7 +4,7 @@ import type { SeedCounts } from '../../crawler/seeds/seed-text.js';
 import type { SitemapCounts } from '../../crawler/seeds/sitemap-seeds.js';
 import { howMany, n } from '../../format-amounts.js';
 import { type Context, note, print, printJson } from '../context.js';
-import { crawlName } from '../terminal/format-values.js';
+import { crawlName } from '../messages/crawl-name.js';
 
 /** Only the first bad seeds are printed one by one; the others are counted. */
 export const MAX_BAD_SEEDS_SHOWN = 20;

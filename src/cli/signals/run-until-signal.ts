@@ -1,4 +1,4 @@
-/** Ctrl-C in a command that pushes a long input: reading stops, and the command reports what was pushed. */
+/** Ctrl-C in commands that are not a crawl. */
 import os from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const LAST_BATCHES_MS = 2_000;
 
 /**
+ * For a command that pushes a long input: reading stops, and the command reports what was pushed.
+ *
  * Run `work` until it is done. The first SIGINT or SIGTERM aborts `stop`, and this returns `LAST_BATCHES_MS` later at the
  * latest. A second signal kills the process.
  * @returns 130 or 143 after a signal, else null
@@ -34,4 +36,11 @@ export async function runUntilSignal(work: (stop: AbortSignal) => Promise<void>)
   } finally {
     for (const signal of signals) process.off(signal, heard);
   }
+}
+
+/** For a command that has no state to save: a signal aborted by the first SIGINT or SIGTERM; a second one of the same kind kills the process. */
+export function stopOnSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  return stop.signal;
 }

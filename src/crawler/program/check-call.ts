@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { SpiderLoadError, UsageError } from '../../errors.js';
 import { didYouMean } from '../../settings/nearest.js';
 import { Spider } from '../../spider/spider.js';
-import { isNamedValues } from '../project/named-values.js';
+import { isNamedValues } from '../project/load-spider.js';
 import type { ProgramOptions } from './options.js';
 
 /** Options of `crawl()`, `seed()` and `stats()`: a program may give all three the same ones. */

@@ -1,5 +1,5 @@
 /**
- * The functions for programs (DESIGN §10). They print nothing, never end the process, and throw the exported errors. Their
+ * The functions for programs. They print nothing, never end the process, and throw the exported errors. Their
  * parts are loaded on the first call, since every spider module imports this file with the rest of the API.
  */
 import type { Request } from '../../http/message/request.js';

@@ -12,7 +12,6 @@ import {
 import type { Discovery, FoundSpider } from '../../spider/loading/discover.js';
 import type { Spider } from '../../spider/spider.js';
 import { type Stats, uncountedStats } from '../../stats/stats.js';
-import { isNamedValues } from './named-values.js';
 import { loadOwnSettings } from './own-settings.js';
 import { withRequestModule } from './request-module.js';
 import { refuseUnsendable } from './sendable-headers.js';
@@ -141,4 +140,10 @@ function plainObject(value: unknown, where: string): object {
   if (isNamedValues(value)) return value;
   const got = typeof value === 'object' ? `a ${value.constructor.name}` : typeof value;
   throw new SettingsError(`${where}: expected an object of settings such as { DEPTH_LIMIT: 1 }, got ${got}`);
+}
+
+/** Whether a value is an object of named values, such as settings. A list, Map or Set looks like an object and has no names. */
+export function isNamedValues(value: unknown): value is object {
+  const isCollection = Array.isArray(value) || value instanceof Map || value instanceof Set;
+  return typeof value === 'object' && value !== null && !isCollection;
 }

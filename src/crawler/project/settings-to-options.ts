@@ -2,6 +2,7 @@
 import type { DownloaderOptions } from '../../downloader/downloader.js';
 import { dupefilterOf } from '../../frontier/dupefilter-classes.js';
 import type { AutoThrottle, DomainLimits, Shape, Tunables } from '../../frontier/frontier.js';
+import { MAX_ROBOTS_BYTES } from '../../frontier/robots/robots-state.js';
 import { fingerprint } from '../../http/message/fingerprint.js';
 import type { Request } from '../../http/message/request.js';
 import type {
@@ -123,10 +124,15 @@ function metaRefreshOf(settings: Settings): MetaRefreshOptions | null {
   };
 }
 
+/** WAIT_TIMEOUT where somebody waits for the end of the crawl. */
+const AWAITED_TIMEOUT_S = 600;
+
 export function nodeOptionsOf(
   settings: Settings,
   command: {
     readonly exitWhenDone: boolean;
+    /** Whether somebody waits for the end of the crawl. */
+    readonly isAwaited: boolean;
     readonly feeds: readonly string[];
     readonly speaksJson: boolean;
     readonly endsStuckProcess: boolean;
@@ -139,6 +145,7 @@ export function nodeOptionsOf(
     exitWhenDone: command.exitWhenDone,
     startTimeoutMs: ms(settings.START_TIMEOUT),
     graceMs: ms(settings.SHUTDOWN_TIMEOUT),
+    waitTimeoutMs: ms(settings.WAIT_TIMEOUT ?? (command.isAwaited ? AWAITED_TIMEOUT_S : 0)),
     heartbeatMs: ms(settings.HEARTBEAT_INTERVAL),
     mainLoopTimeoutMs: ms(settings.MAIN_LOOP_TIMEOUT),
     speaksJson: command.speaksJson,
@@ -194,6 +201,7 @@ export function downloaderOptionsOf(settings: Settings): DownloaderOptions {
   return {
     timeoutMs: ms(settings.DOWNLOAD_TIMEOUT),
     maxBodyBytes: settings.DOWNLOAD_MAXSIZE,
+    robotsBytes: MAX_ROBOTS_BYTES,
     warnBodyBytes: settings.DOWNLOAD_WARNSIZE,
     minBytesPerSecond: settings.DOWNLOAD_MIN_RATE,
     failOnDataLoss: settings.DOWNLOAD_FAIL_ON_DATALOSS,

@@ -1,5 +1,5 @@
 /** Download one page for `fetch` and `parse` as the crawl would, with redirects but without a frontier. */
-import type { Downloader } from '../../downloader/downloader.js';
+import type { Downloader, DownloadOptions } from '../../downloader/downloader.js';
 import { CrawlnodeError } from '../../errors.js';
 import { inheritedOrigin } from '../../http/message/private-access.js';
 import type { Origin, RequestRecord } from '../../http/message/record/request-record.js';
@@ -27,7 +27,8 @@ export async function fetchPage(
   const downloader = createDownloader({ ...downloaderOptionsOf(settings), log });
   try {
     const trusted = request.replace({ origin: trustedOrigin });
-    return (await followRedirects(trusted, downloader, settings, stop, httpAuthOf(spider))).response;
+    const context = { downloader, settings, stop, authorize: httpAuthOf(spider) };
+    return (await followRedirects(trusted, { purpose: 'page' }, context)).response;
   } finally {
     await downloader.close();
   }
@@ -48,21 +49,30 @@ export interface Fetched {
   readonly leadsToPrivate: boolean;
 }
 
+/** What `followRedirects` works with. */
+export interface FetchContext {
+  readonly downloader: Downloader;
+  readonly settings: Settings;
+  readonly stop: AbortSignal;
+  /** Adds credentials; by default none. */
+  readonly authorize?: Authorize;
+}
+
 /**
  * Download a page and follow its redirects.
- * @param request whose origin decides whether it may connect to private addresses.
+ * @param request whose origin decides whether it may connect to private addresses. @param how the first hop is made; the
+ *   others are parsed strictly.
  * @throws DownloadError; CrawlnodeError past REDIRECT_MAX_TIMES
  */
 export async function followRedirects(
   request: Request,
-  downloader: Downloader,
-  settings: Settings,
-  stop: AbortSignal,
-  authorize: Authorize = (request) => request,
+  how: DownloadOptions,
+  { downloader, settings, stop, authorize = (request) => request }: FetchContext,
 ): Promise<Fetched> {
   const hops = settings.REDIRECT_ENABLED ? settings.REDIRECT_MAX_TIMES : 0;
   for (let at = request; ; ) {
-    const download = await downloader.fetch(authorize(at), stop);
+    const options = at === request ? how : { ...how, isLenient: false };
+    const download = await downloader.fetch(authorize(at), options, stop);
     const { location } = download.headers;
     const origin = inheritedOrigin(at.origin, download.fromPrivateAddress);
     const response = new Response({ ...download, request: at });

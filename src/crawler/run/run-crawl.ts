@@ -15,7 +15,7 @@ export interface CrawlPlan
 
 /**
  * Run a node until it leaves, and write the remaining items of its feeds.
- * @throws RefusedError when another writer holds a file; errors of opening the files, of the spider and of the engine
+ * @throws RefusedError when another writer holds a file; errors of opening the files, of the spider and of the node
  */
 export async function runCrawl(plan: CrawlPlan): Promise<WithFeeds<NodeResult>> {
   const { settings } = plan.spider.loaded;

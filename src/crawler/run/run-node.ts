@@ -30,6 +30,8 @@ export interface NodePlan {
   readonly open: OpenOptions;
   readonly frontier: Frontier;
   readonly exitWhenDone: boolean;
+  /** Whether somebody waits for the end of the crawl, as a program does; default `exitWhenDone`. */
+  readonly isAwaited?: boolean;
   /** The totals of the run are checked, so a node that leaves at its end waits until they are final. */
   readonly awaitsFinalTotals?: boolean;
   /** Whether output other than the log is JSON too. */
@@ -135,6 +137,7 @@ export async function runNode(plan: NodePlan): Promise<NodeResult> {
       options: nodeOptionsOf(settings, {
         ...plan,
         feeds,
+        isAwaited: plan.isAwaited ?? plan.exitWhenDone,
         awaitsFinalTotals: plan.awaitsFinalTotals === true,
         endsStuckProcess: plan.endsStuckProcess !== false,
       }),

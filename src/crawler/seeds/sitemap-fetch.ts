@@ -1,7 +1,7 @@
 /** Download sitemaps as a crawl downloads pages, with redirects and retries but without a frontier. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DownloadError } from '../../downloader/download-error.js';
-import { createDownloader, type Downloader } from '../../downloader/downloader.js';
+import { createDownloader } from '../../downloader/downloader.js';
 import { CrawlnodeError } from '../../errors.js';
 import { Request } from '../../http/message/request.js';
 import type { RetryOptions } from '../../node/node-options.js';
@@ -9,7 +9,13 @@ import { planRetry, retryAfterMs, statusReason } from '../../node/page/retry-pla
 import type { Trust } from '../../node/seeds/seed-requests.js';
 import type { Settings } from '../../settings/schema.js';
 import { downloaderOptionsOf, retryOptionsOf } from '../project/settings-to-options.js';
-import { type Fetched, followRedirects, trustedOrigin, untrustedOrigin } from '../requests/fetch-page.js';
+import {
+  type FetchContext,
+  type Fetched,
+  followRedirects,
+  trustedOrigin,
+  untrustedOrigin,
+} from '../requests/fetch-page.js';
 
 export interface FetchedFile {
   readonly body: Buffer;
@@ -33,12 +39,8 @@ export function createSitemapFetch(
       const request = new Request(url).replace({
         origin: trust === 'trusted' ? trustedOrigin : untrustedOrigin,
       });
-      const { response, leadsToPrivate } = await fetchWithRetries(request, {
-        downloader,
-        settings,
-        retry,
-        stop,
-      });
+      const context = { downloader, settings, stop };
+      const { response, leadsToPrivate } = await fetchWithRetries(request, context, retry);
       const { status, headers, body } = response;
       if (status !== 200)
         throw new CrawlnodeError('bad_status', `the server answered ${statusReason(status)}`);
@@ -49,29 +51,30 @@ export function createSitemapFetch(
   };
 }
 
-interface FetchContext {
-  readonly downloader: Downloader;
-  readonly settings: Settings;
-  readonly retry: RetryOptions;
-  readonly stop: AbortSignal;
-}
-
 async function fetchWithRetries(
   request: Request,
-  { downloader, settings, retry, stop }: FetchContext,
+  context: FetchContext,
+  retry: RetryOptions,
 ): Promise<Fetched> {
+  const { stop } = context;
+  let isLenient = false;
   for (let attempts = 0; ; attempts += 1) {
     let waitMs: number | null = null;
     let failure: DownloadError | null = null;
     let fetched: Fetched | null = null;
     try {
-      fetched = await followRedirects(request.replace({ attempts }), downloader, settings, stop);
+      fetched = await followRedirects(
+        request.replace({ attempts }),
+        { purpose: 'sitemap', isLenient },
+        context,
+      );
       const { response } = fetched;
       if (!retry.httpCodes.includes(response.status)) return fetched;
       waitMs = retryAfterMs(response.headers['retry-after'], Date.now(), retry.retryAfterCapMs);
     } catch (error) {
       if (!(error instanceof DownloadError) || !error.retryable || stop.aborted) throw error;
       failure = error;
+      if (error.malformed) isLenient = true;
     }
     const plan = planRetry({ attempts, priority: 0, meta: {} }, waitMs, retry);
     if (plan === null) {

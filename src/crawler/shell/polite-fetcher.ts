@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CookieJar } from 'tough-cookie';
 import { createDownloader, type Downloader, type DownloadRequest } from '../../downloader/downloader.js';
 import { CrawlnodeError, messageOf } from '../../errors.js';
-import { MAX_ROBOTS_BYTES } from '../../frontier/robots/robots-state.js';
 import { inheritedOrigin } from '../../http/message/private-access.js';
 import type { Origin } from '../../http/message/record/request-record.js';
 import type { Request } from '../../http/message/request.js';
@@ -47,11 +46,11 @@ export async function politeFetcher(settings: Settings, spider: Spider, log: Log
   const politely: Downloader = {
     start: downloader.start,
     close: downloader.close,
-    fetch: async (request, stop) => {
+    fetch: async (request, how, stop) => {
       const delayMs = await robots.check(request, stop);
       return turns.take(request.url, delayMs, stop, async () => {
-        if (!settings.COOKIES_ENABLED) return downloader.fetch(request, stop);
-        const download = await downloader.fetch(withCookies(request, jar), stop);
+        if (!settings.COOKIES_ENABLED) return downloader.fetch(request, how, stop);
+        const download = await downloader.fetch(withCookies(request, jar), how, stop);
         for (const header of [download.headers['set-cookie'] ?? []].flat()) {
           jar.setCookieSync(header, request.url, { ignoreError: true });
         }
@@ -62,7 +61,8 @@ export async function politeFetcher(settings: Settings, spider: Spider, log: Log
   return {
     fetch: async (request, stop) => {
       const trusted = request.replace({ origin: trustedOrigin });
-      return (await followRedirects(trusted, politely, settings, stop, httpAuthOf(spider))).response;
+      const context = { downloader: politely, settings, stop, authorize: httpAuthOf(spider) };
+      return (await followRedirects(trusted, { purpose: 'page' }, context)).response;
     },
     close: () => downloader.close(),
   };
@@ -141,9 +141,11 @@ class RobotsRules {
     for (let hops = 0; ; hops += 1) {
       const request = {
         ...{ url: url.href, method: 'GET', headers: {}, body: null, cookies: null, meta: {} },
-        ...{ origin: access, firstBytes: MAX_ROBOTS_BYTES },
+        origin: access,
       };
-      const fetched = this.#turns.take(url.href, 0, stop, () => this.#downloader.fetch(request, stop));
+      const fetched = this.#turns.take(url.href, 0, stop, () =>
+        this.#downloader.fetch(request, { purpose: 'robots' }, stop),
+      );
       const verdict = await fetched.then(
         (download) => {
           // A redirect of a public site must not lead to a private address.

@@ -5,7 +5,7 @@
 import { messageOf } from '../../errors.js';
 import type { Logger } from '../../log.js';
 import { DownloadError, hostOf } from '../download-error.js';
-import type { Downloader, StartOptions } from '../downloader.js';
+import type { Downloader, DownloadOptions } from '../downloader.js';
 import type { Download, DownloadUnderWay } from '../exchange.js';
 import type { DownloadRequest } from '../wire-request.js';
 import { CacheFiles } from './cache-files.js';
@@ -36,9 +36,9 @@ export function withHttpCache(downloader: Downloader, options: HttpCacheOptions)
   const { start } = cache;
   return {
     start,
-    async fetch(request, signal) {
+    async fetch(request, how, signal) {
       if (signal.aborted) throw aborted();
-      const call = start(request);
+      const call = start(request, how);
       const abort = () => call.abort();
       signal.addEventListener('abort', abort);
       try {
@@ -63,10 +63,10 @@ class Cache {
     this.#files = new CacheFiles(options.dir, options.isCompressed);
   }
 
-  readonly start = (request: DownloadRequest, startOptions?: StartOptions): DownloadUnderWay => {
+  readonly start = (request: DownloadRequest, how: DownloadOptions): DownloadUnderWay => {
     const { url, meta } = request;
     const isIgnored = this.#options.ignoredSchemes.includes(url.slice(0, url.indexOf(':')));
-    const download = () => this.#downloader.start(request, startOptions);
+    const download = () => this.#downloader.start(request, how);
     if (isIgnored || meta?.dont_cache === true) return download();
     return new CachedDownload(
       () => this.#read(request),

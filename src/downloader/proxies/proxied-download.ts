@@ -2,15 +2,17 @@
 import type { Logger } from '../../log.js';
 import type { ProxyAddress } from '../../settings/proxy-url.js';
 import { DownloadError, hostOf } from '../download-error.js';
-import { type Download, type DownloadUnderWay, Exchange } from '../exchange.js';
+import { type Download, type DownloadPurpose, type DownloadUnderWay, Exchange } from '../exchange.js';
 import { type Limits, limitsOf } from '../request-limits.js';
-import { type DownloadRequest, isParsedLeniently } from '../wire-request.js';
+import type { DownloadRequest } from '../wire-request.js';
 import type { ProxyClients } from './proxy-clients.js';
 import type { ProxyRoute } from './proxy-routes.js';
 
 const MAX_TRIED = 3;
 
 export interface ProxiedDownloadOptions {
+  readonly purpose: DownloadPurpose;
+  readonly isLenient: boolean;
   readonly route: ProxyRoute;
   readonly clients: ProxyClients;
   /** Their timeout is for all proxies together. */
@@ -52,12 +54,12 @@ export class ProxiedDownload implements DownloadUnderWay {
   readonly checkPace = (): void => this.#exchange.checkPace();
 
   async #through(proxy: ProxyAddress): Promise<Download> {
-    const { clients, route } = this.#options;
-    const { client, release } = clients.take(proxy, isParsedLeniently(this.#request));
+    const { clients, route, purpose, isLenient } = this.#options;
+    const { client, release } = clients.take(proxy, isLenient);
     const failedProxies = this.#tried.length;
     const leftMs = Math.max(1, Math.ceil(this.#endsAtMs - performance.now()));
     const limits = failedProxies === 0 ? this.#limits : { ...this.#limits, timeoutMs: leftMs };
-    this.#exchange = new Exchange(client, this.#request, limits);
+    this.#exchange = new Exchange(client, this.#request, purpose, limits);
     try {
       const download = await this.#exchange.result;
       if (route.pool.succeeded(proxy)) this.#options.log.info({ proxy: proxy.label }, 'a proxy works again');

@@ -4,7 +4,7 @@
  */
 import type { CookieChange, StoredCookie } from '../../http/cookies/stored-cookie.js';
 import type { StatValue } from '../../stats/stat-change.js';
-import type { Dupefilter, Engine, FailedRequest, Part, RequestLife, Shape } from '../crawl-types.js';
+import type { Dupefilter, Engine, FailedRequest, Part, RequestLife, Shape } from '../types/crawl.js';
 
 /** Text, or bytes that are not UTF-8 in base64. */
 export type BackupText = string | { readonly base64: string };

@@ -14,23 +14,23 @@ import { CommitBatch, type VerbOptions } from './crawl/commit-batch.js';
 import type { Transaction } from './crawl/transaction.js';
 import { defer, takeInstant, throttle } from './domains/timer-verbs.js';
 import { readValidators } from './dupefilters/validators.js';
+import { listFailed, purgeFailed } from './failed/failed-list.js';
 import { peekItems } from './feeds/items.js';
 import { checkpointFeed, countWaiting, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
 import { type Database, openDatabase } from './file/database.js';
+import { lease } from './leases/lease.js';
+import { settle } from './leases/settle.js';
 import { closeRun, control, forget } from './nodes/control.js';
-import { claimIdle, endIdle } from './nodes/idle.js';
 import { join } from './nodes/join.js';
 import { leave } from './nodes/leave.js';
 import type { JoinedNode } from './nodes/node-row.js';
 import { reconcile } from './nodes/reconcile.js';
 import { heartbeat, recoverStep } from './nodes/recover.js';
 import { refuseOtherDupefilter, refuseOtherFormat } from './nodes/shared-settings.js';
-import { accept, acceptStart, retryFailed } from './queue/accept.js';
-import { listFailed, purgeFailed } from './queue/failures.js';
-import { lease } from './queue/lease.js';
 import { bytesOf } from './queue/requests.js';
-import { settle } from './queue/settle.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
+import { accept, acceptStart, retryFailed } from './requests/acceptance.js';
+import { claimIdle, endIdle } from './requests/ask-idle.js';
 import { robots, storeRobots } from './robots/robots.js';
 import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds/seeds.js';
 import { claimStart } from './seeds/starts.js';
@@ -150,18 +150,24 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
       await sweep(batch);
     },
     examine: async () => {
-      const { examineStore } = await import('./doctor/examine.js');
+      const { examineStore } = await import('./file/examine.js');
       return batch.read((tx) => examineStore(tx, database));
     },
     repair: async (read, { force }) => {
-      const { repair } = await import('./doctor/repair.js');
-      const repaired = await repair(batch, options.shape, read, force);
+      const [{ repair }, { embeddedCare }] = await Promise.all([
+        import('../care/repair.js'),
+        import('./care/embedded-care.js'),
+      ]);
+      const repaired = await repair(embeddedCare(batch, database, options.shape), read, force);
       await sweep(batch);
       return repaired;
     },
     verify: async () => {
-      const { verify } = await import('./doctor/verify.js');
-      return verify(batch, database);
+      const [{ verify }, { embeddedCare }] = await Promise.all([
+        import('../care/verify.js'),
+        import('./care/embedded-care.js'),
+      ]);
+      return verify(embeddedCare(batch, database, options.shape));
     },
     close: async () => {
       await batch.close();

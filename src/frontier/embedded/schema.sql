@@ -5,13 +5,13 @@
 --   which crawls there are      SELECT id, name FROM space WHERE is_crawl;
 -- and with the id of one of them for :crawl
 --   the state of a crawl        SELECT * FROM crawl JOIN tally USING (space) WHERE space = :crawl;
---   what is pending, in order   SELECT text FROM request JOIN record USING (n)
+--   what is pending, in order   SELECT text FROM request JOIN record USING (n, space, id)
 --                               WHERE space = :crawl AND state = 'pending' ORDER BY rank, arrival;
---   what is delayed, until when SELECT datetime(due / 1000000, 'unixepoch'), text FROM request JOIN record USING (n)
+--   what is delayed, until when SELECT datetime(due / 1000000, 'unixepoch'), text FROM request JOIN record USING (n, space, id)
 --                               WHERE space = :crawl AND state = 'delayed' ORDER BY due;
---   who works on what           SELECT node.id, text FROM request JOIN record USING (n) JOIN node ON node.number = request.node
+--   who works on what           SELECT node.id, text FROM request JOIN record USING (n, space, id) JOIN node ON node.number = request.node
 --                               WHERE request.space = :crawl AND state = 'leased';
---   what failed, and why        SELECT reason, status, attempts, text FROM failure LEFT JOIN record USING (n)
+--   what failed, and why        SELECT reason, status, attempts, text FROM failure LEFT JOIN record USING (n, space)
 --                               WHERE space = :crawl ORDER BY sequence;
 -- Items and counters have spaces of their own, named by their keys (news:items, news:stats):
 --   what was scraped            SELECT text FROM item WHERE space = (SELECT id FROM space WHERE name = 'news:items') ORDER BY n;
@@ -135,10 +135,14 @@ CREATE INDEX request_suspect ON request (space, crashes, rank, arrival) WHERE st
 CREATE INDEX request_delayed ON request (space, due) WHERE state = 'delayed';
 CREATE INDEX request_leased ON request (node) WHERE state = 'leased';
 
--- What a request is, apart from it, so that the rows above stay small.
+-- What a request is, apart from it, so that the rows above stay small. A repair rebuilds those from these.
 CREATE TABLE record (
-  n    INTEGER PRIMARY KEY,              -- of the request
-  text TEXT NOT NULL                     -- JSON of RequestRecord; no row for a failed request beyond failedLimit
+  n       INTEGER PRIMARY KEY,           -- of the request; no row for a failed request beyond failedLimit
+  space   INTEGER NOT NULL,              -- as in request, likewise its id
+  id      BLOB NOT NULL,
+  arrived INTEGER NOT NULL,              -- its arrival, never negative
+  due_at  INTEGER,                       -- its due
+  text    TEXT NOT NULL                  -- JSON of RequestRecord
 ) STRICT;
 
 -- The failed list.

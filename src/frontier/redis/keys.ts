@@ -18,7 +18,7 @@ export const internalWords = [
   'dead',
   'node-info',
   'held',
-  'pages',
+  'settled',
   'answers',
   'feeds',
   'outbox',
@@ -32,7 +32,7 @@ export const internalWords = [
   'early',
 ] as const;
 
-export type InternalWord = (typeof internalWords)[number] | 'repaired';
+export type InternalWord = (typeof internalWords)[number] | 'absent';
 
 /** Name of an internal key. Never built from anything a user typed but the requests key itself. */
 export function internalKey(keys: FrontierKeys, word: InternalWord): string {
@@ -62,7 +62,7 @@ export function allKeys(keys: FrontierKeys): string[] {
     ...[keys.requests, keys.dupefilter, keys.items, keys.stats],
     ...internalWords.map((word) => internalKey(keys, word)),
     ...dupefilterWords.map((word) => dupefilterKey(keys, word)),
-    internalKey(keys, 'repaired'),
+    internalKey(keys, 'absent'),
     ...keys.startUrls.flatMap((key) => [key, badSeedsKey(key)]),
   ];
 }

@@ -7,20 +7,20 @@ import { classOf } from '../dupefilter-classes.js';
 import type { Frontier, HeartbeatAnswer, PushAnswer } from '../frontier.js';
 import type { OpenOptions, RedisAddress } from '../open-options.js';
 import { cannotForget } from '../refusals.js';
-import { clearParts, sweep } from './clear.js';
+import { clearParts, sweep } from './clear/clear.js';
 import { RedisConnection } from './connection/connection.js';
+import { refuseOtherFormat, refuseUnsafeStore } from './connection/preflight.js';
 import { int, json, text } from './connection/reply.js';
 import { accessTo } from './crawl-access.js';
-import { refuseOtherFormat, refuseUnsafeStore } from './doctor/preflight.js';
-import { startField } from './join.js';
+import { failedList } from './failed/failed-list.js';
+import { redisFeeds } from './feeds/outbox.js';
 import { leaseVerbs } from './leases/lease-verbs.js';
+import { claimVerbs } from './nodes/claims.js';
+import { startField } from './nodes/join.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
-import { claimVerbs } from './redis-claims.js';
-import { failedList } from './redis-failed.js';
-import { redisFeeds } from './redis-feeds.js';
-import { robotsVerbs } from './redis-robots.js';
-import { seedVerbs } from './redis-seeds.js';
 import { columnsOf, domainName } from './request-columns.js';
+import { robotsVerbs } from './robots/robots.js';
+import { seedVerbs } from './seeds/seeds.js';
 import { statArguments } from './stored-stats.js';
 
 export async function openRedisFrontier(options: OpenOptions, address: RedisAddress): Promise<Frontier> {
@@ -105,16 +105,22 @@ function frontierOn(connection: RedisConnection, options: OpenOptions): Frontier
     count: () => connection.patiently((client) => countParts(client, keys)),
     clear: (parts, { force }) => clearParts(crawl, parts, force),
     async examine() {
-      const { examineRedis } = await import('./doctor/examine/examine.js');
+      const { examineRedis } = await import('./examine/examine.js');
       return connection.patiently((client) => examineRedis(client, options));
     },
     async repair(read, { force }) {
-      const { repairRedis } = await import('./doctor/repair.js');
-      return repairRedis(crawl, read, force);
+      const [{ repair }, { redisCare }] = await Promise.all([
+        import('../care/repair.js'),
+        import('./care/redis-care.js'),
+      ]);
+      return repair(redisCare(crawl), read, force);
     },
     async verify() {
-      const { verifyInvariants } = await import('./doctor/verify.js');
-      return verifyInvariants(crawl);
+      const [{ verify }, { redisCare }] = await Promise.all([
+        import('../care/verify.js'),
+        import('./care/redis-care.js'),
+      ]);
+      return verify(redisCare(crawl));
     },
     async close() {
       leaseCalls.flush();

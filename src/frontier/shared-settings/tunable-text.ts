@@ -1,5 +1,5 @@
 /** The text form of settings: by it both engines compare them, and Redis stores those that are not numbers. */
-import type { Tunables } from '../crawl-types.js';
+import type { Tunables } from '../types/crawl.js';
 
 /** A number or a flag as a number; anything else as JSON with sorted keys, and '' for null. Equal values have equal texts. */
 export function tunableText(value: Tunables[keyof Tunables]): string {

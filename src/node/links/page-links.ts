@@ -168,7 +168,7 @@ export class PageLinks {
 
   /**
    * A chunk at a time: of a page with a million links only those of the settle are ever held in stored form. What is
-   * pushed early stays accepted even if the lease is lost.
+   * pushed early stays accepted even if the lease is lost: the page comes again then, and its links are duplicates.
    */
   async #pushEarly(stop: AbortSignal): Promise<void> {
     const { frontier, outage, onDropped } = this.#deps;

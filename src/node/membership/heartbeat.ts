@@ -7,9 +7,10 @@
  */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { OpenOptions } from '../../frontier/open-options.js';
 import type { Logger } from '../../log.js';
+import { startThread } from './start-thread.js';
 
 /** Handed to the thread at its start; plain data and shared memory. */
 export interface HeartbeatOptions {
@@ -220,15 +221,4 @@ export class Heartbeat {
 /** CLOCK_MONOTONIC, the same in every thread of the process (`performance.now()` counts from each thread's start). */
 function monotonicMs(): number {
   return Number(process.hrtime.bigint() / 1_000n) / 1_000;
-}
-
-/** Built code starts its neighbour as it is; run from source, the thread first learns TypeScript (as `tsx` does it). */
-function startThread(options: HeartbeatOptions): Worker {
-  if (import.meta.url.endsWith('.js')) {
-    return new Worker(new URL('heartbeat-thread.js', import.meta.url), { workerData: options });
-  }
-  const tsx = import.meta.resolve('tsx/esm/api');
-  const thread = new URL('heartbeat-thread.ts', import.meta.url);
-  const script = `import('${tsx}').then(({ register }) => { register(); return import('${thread}'); })`;
-  return new Worker(script, { eval: true, workerData: options });
 }

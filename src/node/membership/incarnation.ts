@@ -9,24 +9,20 @@ import {
   type LeaseAnswer,
   type Left,
   MAX_WAIT_MS,
-  type PushAnswer,
 } from '../../frontier/frontier.js';
-import { type ReadCookies, SessionCookies } from '../cookies/session-cookies.js';
-import { IdleHooks } from '../extensions/idle-hooks.js';
+import type { ReadCookies } from '../cookies/session-cookies.js';
+import type { IdleHooks } from '../extensions/idle-hooks.js';
 import { inRun, type LinkRules } from '../links/filter-links.js';
-import { seenLinksOf } from '../links/seen-links.js';
-import type { PageDeps } from '../page/apply-verdict.js';
 import { crawlOne } from '../page/crawl-one.js';
-import { type Authorize, httpAuthOf } from '../page/http-auth.js';
-import { Slots } from '../page/leased-pages.js';
-import { type ConditionalRequests, conditionalRequestsOf } from '../recrawl/conditional-requests.js';
-import { RobotsGate } from '../robots/robots-gate.js';
-import { SeedIntake } from '../seeds/seed-intake.js';
+import type { Slots } from '../page/leased-pages.js';
+import type { PageDeps } from '../page/page-work.js';
+import type { SeedIntake } from '../seeds/seed-intake.js';
 import { runStart } from '../seeds/start-generator.js';
 import { type Ending, ending, feedEnding, type NodeView } from '../shutdown/node-stop-reason.js';
+import { idleHooksOf, pageDepsOf, seedIntakeOf, slotsOf, startUpkeep } from './incarnation-parts.js';
 import { hasStart } from './membership.js';
 import type { NodeState } from './node-state.js';
-import { Upkeep } from './periodic-work.js';
+import type { Upkeep } from './periodic-work.js';
 
 /** How long a halted node waits for the answer of a lease call. */
 const HALT_MS = 1_000;
@@ -53,63 +49,16 @@ export class Incarnation {
   constructor(node: NodeState, joined: Joined) {
     this.#node = node;
     this.joined = joined;
-    const { deps, alarm, outage, tally, pulse, delays, lostStarts, deadEnds, hangingHosts } = node;
-    const { frontier, spider, downloader, pipelines, middleware = null, options, log } = deps;
-    const onError = this.#onError;
-    const rules = inRun(node.rules, joined.run);
-    const identity = rules.hasOwnIdentity ? rules : spider;
-    const seen = seenLinksOf(identity, options.shape.dupefilter, rules.refresh);
-    const onDropped = (answer: PushAnswer) => node.droppedLinks.hear(answer);
-    this.rules = rules;
-    const authorize = httpAuthOf(spider);
-    const modules = { spider, authorize, pipelines, middleware, stats: deps.stats };
-    const parts = { ...modules, frontier, downloader, options, rules, outage, log };
-    const robots = this.#robotsGate(authorize);
-    const cookies = new SessionCookies(options.cookies, log);
-    const recrawl = this.#recrawl(rules);
-    const { signals } = node;
-    const { exitWhenDone } = options;
-    const stop = this.#halt.signal;
-    const timeoutMs = options.callbackTimeoutMs;
-    const idle = { frontier, spider, signals, rules, outage, alarm, log, timeoutMs, exitWhenDone, stop };
-    this.#idleHooks = new IdleHooks(idle);
-    const notes = { delays, lostStarts, deadEnds, hangingHosts };
-    this.#page = { ...parts, signals, ...notes, seen, robots, recrawl, cookies, onDropped };
-    this.slots = new Slots({
-      frontier,
-      concurrency: options.concurrency,
-      tally,
-      alarm,
-      outage,
-      log,
-      onDropped,
-      onItems: deps.onItems,
-      onError,
-    });
-    const batch = options.seedBatch ?? options.concurrency;
-    const conversionMs = options.mainLoopTimeoutMs;
-    this.seeds = new SeedIntake({ frontier, spider, rules, batch, conversionMs, alarm, log });
-    for (const signal of [deps.drain, deps.force]) {
-      signal.addEventListener('abort', this.#onSignal);
-      if (signal.aborted) this.#halt.abort();
-    }
-    this.upkeep = new Upkeep({
-      frontier,
-      slots: this.slots,
-      tally,
-      pulse,
-      alarm,
-      log,
-      deadEnds,
-      crawlArguments: deps.crawlArguments,
-      persist: options.shape.persist,
-      heartbeatMs: options.heartbeatMs,
-      nodeTimeoutMs: options.tunables.nodeTimeoutMs,
-      onTick: (rate) => {
-        this.#showProgress(rate);
-        void node.outsideStats.write();
-      },
-      onError,
+    this.rules = inRun(node.rules, joined.run);
+    const context = { node, rules: this.rules, halt: this.halt, onError: this.#onError };
+    this.#page = pageDepsOf(context);
+    this.#idleHooks = idleHooksOf(context);
+    this.slots = slotsOf(context);
+    this.seeds = seedIntakeOf(context);
+    this.#haltOnSignals();
+    this.upkeep = startUpkeep(context, this.slots, (pagesPerSecond) => {
+      this.#showProgress(pagesPerSecond);
+      void node.outsideStats.write();
     });
   }
 
@@ -158,7 +107,9 @@ export class Incarnation {
       return null;
     }
     node.feedFailingSince ??= performance.now();
-    return performance.now() - node.feedFailingSince >= options.graceMs ? feedEnding(why) : null;
+    const { waitTimeoutMs } = options;
+    if (waitTimeoutMs === 0 || performance.now() - node.feedFailingSince < waitTimeoutMs) return null;
+    return feedEnding(why, waitTimeoutMs);
   }
 
   /** Whether to ask for leases: when a slot is free, and once a second otherwise, since the answer also tells of a stop or pause. */
@@ -243,23 +194,12 @@ export class Incarnation {
     return feedFailingSince === null && !deps.isOutboxFull() ? this.slots.free() : 0;
   }
 
-  /** Null where no page comes again, or CONDITIONAL_REQUESTS is false. */
-  #recrawl({ refresh }: LinkRules): ConditionalRequests | null {
-    const { deps, rules } = this.#node;
-    const { frontier, options, log } = deps;
-    if (!options.conditionalRequests) return null;
-    const { dupefilter } = options.shape;
-    return conditionalRequestsOf({ frontier, dupefilter, refresh, fingerprint: rules.fingerprint, log });
-  }
-
-  /** Null when robots.txt is not obeyed. */
-  #robotsGate(authorize: Authorize): RobotsGate | null {
-    const { deps, outage, rulesCache: known } = this.#node;
-    const { frontier, downloader, options, log } = deps;
-    if (options.robots === null || known === null) return null;
-    const { domainKey } = options.shape;
-    const parts = { frontier, downloader, authorize, domainKey, retry: options.retry };
-    return new RobotsGate({ ...parts, options: options.robots, known, outage, halt: this.halt, log });
+  #haltOnSignals(): void {
+    const { drain, force } = this.#node.deps;
+    for (const signal of [drain, force]) {
+      signal.addEventListener('abort', this.#onSignal);
+      if (signal.aborted) this.#halt.abort();
+    }
   }
 
   #start(lease: Lease, askedAt: number): void {

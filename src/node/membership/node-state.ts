@@ -1,6 +1,7 @@
 /** What stays the same over all incarnations of a node. */
 
 import { Signals } from '../extensions/signals.js';
+import { DroppedLinks } from '../links/dropped-links.js';
 import { type LinkRules, linkRules } from '../links/filter-links.js';
 import { VanishedFingerprints } from '../links/vanished-fingerprints.js';
 import type { NodeDeps } from '../node-options.js';
@@ -14,7 +15,6 @@ import { type FinalTotals, readFinalTotals } from '../shutdown/final-totals.js';
 import { Losses } from '../shutdown/lost-requests.js';
 import { DelayLog } from './autothrottle-log.js';
 import { CrawlStateLog } from './crawl-state-log.js';
-import { DroppedLinks } from './dropped-links.js';
 import { Pulse } from './heartbeat.js';
 import { Outage } from './outage.js';
 import { OutsideStats } from './outside-stats.js';
@@ -56,7 +56,8 @@ export class NodeState {
 
   constructor(deps: NodeDeps) {
     this.deps = deps;
-    this.outage = new Outage(deps.log);
+    const { waitTimeoutMs, budgets } = deps.options;
+    this.outage = new Outage(deps.log, { waitTimeoutMs, maxRunMs: budgets.maxRunMs });
     this.hooks = new Hooks(deps);
     this.delays = new DelayLog(deps.log);
     this.lostStarts = new LostStarts(deps.log);

@@ -93,10 +93,10 @@ export class Upkeep {
     const { frontier, alarm, log, deadEnds, crawlArguments, persist } = this.#options;
     this.#recovering = true;
     await this.#beside(async () => {
-      const onDead = (node: string, requests: number) => {
+      const onDead = (deadNode: string, requests: number) => {
         const were = requests === 1 ? '1 request goes' : `${requests} requests go`;
         const work = requests === 0 ? 'it had nothing in progress' : `${were} back to the queue`;
-        log.warn({ node, requests }, `the node ${node} counts as dead: ${work}`);
+        log.warn({ deadNode, requests }, `the node ${deadNode} counts as dead: ${work}`);
       };
       const onFailed = ({ record, crashes }: CrashedRequest) => {
         const url = record === null ? null : decodeRecord(record).url;

@@ -1,4 +1,4 @@
-/** The interface of downloader middleware: modules between the engine and the downloader. */
+/** The interface of downloader middleware: modules between the node and the downloader. */
 import type { OutgoingRequest } from '../../http/message/outgoing-request.js';
 import type { Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';

@@ -1,8 +1,8 @@
 /** The begin of a download that is later than its domain's delay allows, since a middleware took its time. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PageDeps } from '../page/apply-verdict.js';
 import { beginWithinMs } from '../page/judge-download.js';
 import type { Flight } from '../page/leased-pages.js';
+import type { PageDeps } from '../page/page-work.js';
 
 /** A longer wait than its delays explain: the domain is left alone, so the request goes back to the queue. */
 const LONGEST_DELAYS = 4;

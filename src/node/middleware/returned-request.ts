@@ -5,7 +5,8 @@ import type { Request } from '../../http/message/request.js';
 import { maskUrls } from '../../settings/mask-urls.js';
 import { callbackName } from '../../spider/callbacks.js';
 import { add, type Place, refusalOf, toFrontier } from '../links/filter-links.js';
-import { type Ending, failed, type Work } from '../page/apply-verdict.js';
+import { failed } from '../page/apply-verdict.js';
+import type { PageEnding, Work } from '../page/page-work.js';
 import { planRetry } from '../page/retry-plan.js';
 
 /** @param by the module, for messages. @param status of the response that it was returned for; null without one */
@@ -14,7 +15,7 @@ export async function takeReturned(
   returned: Request,
   by: string,
   status: number | null,
-): Promise<Ending> {
+): Promise<PageEnding> {
   const { fingerprint } = work.deps.rules;
   try {
     const isSame = fingerprint(returned) === fingerprint(work.request);
@@ -27,7 +28,7 @@ export async function takeReturned(
 }
 
 /** The changed request takes the place of the stored one. RETRY_ENABLED does not count: the module asks for it. */
-async function again(work: Work, returned: Request, by: string, status: number | null): Promise<Ending> {
+async function again(work: Work, returned: Request, by: string, status: number | null): Promise<PageEnding> {
   const { record, counters, deps } = work;
   const { retry } = deps.options;
   const asked = { attempts: record.attempts, priority: returned.priority };
@@ -53,7 +54,7 @@ async function again(work: Work, returned: Request, by: string, status: number |
 }
 
 /** The other request is judged like any that is discovered; this one is done. */
-async function hop(work: Work, returned: Request, by: string, status: number | null): Promise<Ending> {
+async function hop(work: Work, returned: Request, by: string, status: number | null): Promise<PageEnding> {
   const { record, counters, deps, flight } = work;
   const redirects = record.redirects + 1;
   if (redirects > deps.options.maxHops) {

@@ -1,4 +1,4 @@
-/** The interface of spider middleware: modules between the engine and the callbacks of a spider. */
+/** The interface of spider middleware: modules between the node and the callbacks of a spider. */
 import type { Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import type { Spider } from '../../spider/spider.js';

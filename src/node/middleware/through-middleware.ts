@@ -26,9 +26,10 @@ import { COOKIES, REDIRECT, RETRY } from '../../settings/built-in-middleware.js'
 import { maskUrls } from '../../settings/mask-urls.js';
 
 import { add } from '../links/filter-links.js';
-import { close, type Ending, errback, failed, retry, tellDropped, type Work } from '../page/apply-verdict.js';
-
+import { errback, failed, retry } from '../page/apply-verdict.js';
+import { close, tellDropped } from '../page/commit-page.js';
 import { judgeFailure, judgeStatus, type Verdict } from '../page/judge-download.js';
+import type { PageEnding, Work } from '../page/page-work.js';
 import type { DownloaderChain, Part, Step, Thrown } from './downloader-chain.js';
 import { awaitOwnTurn } from './late-download.js';
 import { takeReturned } from './returned-request.js';
@@ -47,8 +48,8 @@ export interface PageSteps {
   /** Count a download error. @throws any other error, and that of a page that is over */
   noteFailure(work: Work, error: unknown): DownloadError;
   noteResponse(work: Work, download: Download): Received;
-  finish(work: Work, verdict: Verdict, received: Received): Promise<Ending> | Ending;
-  giveUp(work: Work, error: DownloadError): Promise<Ending>;
+  finish(work: Work, verdict: Verdict, received: Received): Promise<PageEnding> | PageEnding;
+  giveUp(work: Work, error: DownloadError): Promise<PageEnding>;
 }
 
 /** The steps that a response passes, and what may end its way after each. */
@@ -78,7 +79,7 @@ export async function throughMiddleware(
   stored: Work,
   chain: DownloaderChain,
   steps: PageSteps,
-): Promise<Ending> {
+): Promise<PageEnding> {
   const request = outgoingRequest(stored.request);
   const work = { ...stored, request };
   const ending = await goOut({ work, request, chain, steps });
@@ -86,7 +87,7 @@ export async function throughMiddleware(
   return { ...ending, outcome: { ...ending.outcome, unstarted: true } };
 }
 
-async function goOut(page: Page): Promise<Ending> {
+async function goOut(page: Page): Promise<PageEnding> {
   const { work, request, chain, steps } = page;
   const { deps, flight } = work;
   const early = await chain.request(request, deps.spider, beforeCookies);
@@ -128,7 +129,7 @@ function withoutCookie(request: Request, cookie: string | null): Request {
   return request.replace({ headers: Object.fromEntries(headers) });
 }
 
-async function comeIn(page: Page, given: Received): Promise<Ending> {
+async function comeIn(page: Page, given: Received): Promise<PageEnding> {
   const { work, request, chain, steps } = page;
   const { deps } = work;
   const record = asChanged(page);
@@ -153,7 +154,7 @@ async function comeIn(page: Page, given: Received): Promise<Ending> {
 }
 
 /** Errors of the download, and of a module on the way out. */
-async function recover(page: Page, cause: DownloadError | Thrown): Promise<Ending> {
+async function recover(page: Page, cause: DownloadError | Thrown): Promise<PageEnding> {
   const { work, request, chain, steps } = page;
   const { deps } = work;
   const isDownload = cause instanceof DownloadError;
@@ -179,7 +180,7 @@ async function follow(
   page: Page,
   step: Exclude<Step, { kind: 'pass' }>,
   answered: Response | null = null,
-): Promise<Ending> {
+): Promise<PageEnding> {
   const { work } = page;
   if (step.kind === 'thrown') return refuse(work, step.thrown, answered);
   if (step.kind === 'request') {
@@ -195,7 +196,7 @@ async function refuse(
   work: Work,
   { error, by, message }: Thrown,
   response: Response | null,
-): Promise<Ending> {
+): Promise<PageEnding> {
   const { counters, record, deps, flight } = work;
   const status = response?.status ?? null;
   const closing = closingReason(error);

@@ -5,7 +5,9 @@ import type { Response } from '../../http/message/response.js';
 import { maskUrls } from '../../settings/mask-urls.js';
 import { runCallback } from '../../spider/run-callback.js';
 import { add } from '../links/filter-links.js';
-import { commit, type Ending, errback, failed, tellDropped, type Work } from '../page/apply-verdict.js';
+import { errback, failed } from '../page/apply-verdict.js';
+import { commit, tellDropped } from '../page/commit-page.js';
+import type { PageEnding, Work } from '../page/page-work.js';
 import type { SpiderChain } from './spider-chain.js';
 
 /** Call the callback of a page and commit what comes of it. What refuses the response on its way goes to the errback. */
@@ -14,7 +16,7 @@ export async function throughSpiderMiddleware(
   chain: SpiderChain,
   response: Response,
   outcome: Outcome,
-): Promise<Ending> {
+): Promise<PageEnding> {
   const { record, deps, counters } = work;
   const { spider, options } = deps;
   const refused = await chain.input(response, spider);

@@ -20,20 +20,12 @@ import { type PageSteps, type Received, throughMiddleware } from '../middleware/
 import { throughSpiderMiddleware } from '../middleware/through-spider-middleware.js';
 import { isUnchanged, withConditions } from '../recrawl/conditional-requests.js';
 import { endRefused } from '../robots/refused-page.js';
-import {
-  commit,
-  type Ending,
-  endOfFile,
-  errback,
-  failed,
-  type PageDeps,
-  redirect,
-  retry,
-  type Work,
-} from './apply-verdict.js';
+import { endOfFile, errback, failed, redirect, retry } from './apply-verdict.js';
+import { commit } from './commit-page.js';
 import { askedPause, beginWithinMs, judgeFailure, judgeStatus, type Verdict } from './judge-download.js';
 import type { Flight, Slots } from './leased-pages.js';
 import { refreshTarget } from './meta-refresh-request.js';
+import type { PageDeps, PageEnding, Work } from './page-work.js';
 
 /**
  * A domain's delay counts from the lease. Where the download begins this much later, the delay is counted again from
@@ -76,12 +68,12 @@ export async function crawlOne(
 }
 
 /** The page goes back to the queue, uncounted: its download would begin too late for the delay of its domain. */
-const late: Ending = {
+const late: PageEnding = {
   outcome: { kind: 'released', reason: 'late', unstarted: true },
   effects: noEffects,
 };
 
-function processPage(flight: Flight, deps: PageDeps): Promise<Ending> | Ending {
+function processPage(flight: Flight, deps: PageDeps): Promise<PageEnding> | PageEnding {
   const { lease } = flight;
   if (isTooLate(flight)) return late;
   let work: Work;
@@ -96,7 +88,7 @@ function processPage(flight: Flight, deps: PageDeps): Promise<Ending> | Ending {
 }
 
 /** A file that another request has fetched meanwhile is not downloaded again. */
-async function proceedToFile(work: Work): Promise<Ending> {
+async function proceedToFile(work: Work): Promise<PageEnding> {
   if (work.flight.over) throw new Error('the file was given back before its download');
   const known = await knownFile(work);
   if (known === null) return proceed(work);
@@ -104,7 +96,7 @@ async function proceedToFile(work: Work): Promise<Ending> {
   return endOfFile(work, known, outcome);
 }
 
-async function proceed(work: Work): Promise<Ending> {
+async function proceed(work: Work): Promise<PageEnding> {
   const { flight, deps } = work;
   if (isTooLate(flight)) return late;
   if (deps.robots !== null) {
@@ -139,7 +131,7 @@ function isTooLate({ lease, dueAt }: Flight): boolean {
 }
 
 /** The way of a page without downloader middleware. */
-async function straight(work: Work): Promise<Ending> {
+async function straight(work: Work): Promise<PageEnding> {
   let download: Download;
   try {
     download = await startDownload(work);
@@ -170,10 +162,9 @@ async function startDownload(work: Work): Promise<Download> {
   const lateMs = performance.now() - flight.dueAt;
   if (delayMs > 0 && lateMs > NOTICEABLY_LATE_MS) leaveAlone(work, delayMs, 'setting');
   const beginByMs = flight.dueAt + beginWithinMs(delayMs);
-  const { onStall } = flight;
-  const download = await flight.during(
-    deps.downloader.start(deps.authorize(outgoing), { beginByMs, onStall }),
-  );
+  const purpose = record.waitingItem === null ? 'page' : 'file';
+  const how = { purpose, isLenient: record.lenient === true, beginByMs, onStall: flight.onStall } as const;
+  const download = await flight.during(deps.downloader.start(deps.authorize(outgoing), how));
   const taking = deps.cookies.receive(work, download);
   if (taking !== null) await taking;
   return download;
@@ -195,7 +186,7 @@ function noteFailure(work: Work, error: unknown): DownloadError {
 }
 
 /** A download error that is not retried: errback and failed. */
-function giveUp(work: Work, error: DownloadError): Promise<Ending> {
+function giveUp(work: Work, error: DownloadError): Promise<PageEnding> {
   if (error.retryable) add(work.counters, 'retry/max_reached');
   return failed(work, { reason: error.reason, status: null, response: null, message: error.message });
 }
@@ -232,7 +223,7 @@ function noteResponse(work: Work, download: Download): Received {
 }
 
 /** Carry out what a response means. Not async, which saves every page a promise. */
-function finish(judged: Work, verdict: Verdict, received: Received): Promise<Ending> | Ending {
+function finish(judged: Work, verdict: Verdict, received: Received): Promise<PageEnding> | PageEnding {
   const { response, fromPrivateAddress } = received;
   const { status } = response;
   if (verdict.kind === 'retry') return retry(judged, verdict, status);
@@ -254,13 +245,13 @@ async function tellAndPassOn(
   verdict: Verdict,
   response: Response,
   signals: Signals,
-): Promise<Ending> {
+): Promise<PageEnding> {
   await signals.ofPage('responseReceived', { response, request: work.request }, work);
   return passOn(work, verdict, response);
 }
 
 /** Pass on a response that is neither tried again nor redirected: to its callback or errback, or to the item of its file. */
-function passOn(work: Work, verdict: Verdict, response: Response): Promise<Ending> | Ending {
+function passOn(work: Work, verdict: Verdict, response: Response): Promise<PageEnding> | PageEnding {
   const { counters, record, deps } = work;
   const { status } = response;
   const isFile = record.waitingItem !== null;

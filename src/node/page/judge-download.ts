@@ -1,5 +1,5 @@
 /**
- * What each ending of a download means (DESIGN §5, Endings). Pure functions: they judge, `crawl-one.ts` acts.
+ * What each ending of a download means. Pure functions: they judge, `crawl-one.ts` acts.
  *
  * ```
  *   2xx or allowed ───────────────► callback ──► done
@@ -21,8 +21,15 @@ export type Headers = Readonly<Record<string, string | readonly string[] | undef
 export type Verdict =
   | { readonly kind: 'callback' }
   | { readonly kind: 'redirect'; readonly location: string }
-  /** `count` is the reason under Scrapy's `retry/reason_count/`. */
-  | { readonly kind: 'retry'; readonly reason: string; readonly count: string; readonly plan: RetryPlan }
+  | {
+      readonly kind: 'retry';
+      readonly reason: string;
+      /** The reason under Scrapy's `retry/reason_count/`. */
+      readonly count: string;
+      readonly plan: RetryPlan;
+      /** The response was not valid HTTP: the next one is parsed leniently. */
+      readonly isLenient?: boolean;
+    }
   | { readonly kind: 'exhausted'; readonly reason: string }
   | { readonly kind: 'ignored' };
 
@@ -65,7 +72,11 @@ export function judgeStatus(
   return retryable ? { kind: 'exhausted', reason: 'http_status' } : { kind: 'ignored' };
 }
 
-/** Judge a failed download. @param error its stable reason, and whether another attempt may help; `malformed`: only one; `proxies`: when one can be used again. */
+/**
+ * Judge a failed download.
+ * @param error its reason, and whether another attempt may succeed. `malformed`: the response was not valid HTTP, so only an
+ *   attempt that parses leniently may. `proxies`: when one can be used again.
+ */
 export function judgeFailure(
   error: {
     readonly reason: string;
@@ -76,10 +87,11 @@ export function judgeFailure(
   record: RequestRecord,
   options: NodeOptions,
 ): Extract<Verdict, { kind: 'retry' | 'exhausted' }> {
-  const isRetried = error.retryable && !(error.malformed === true && record.attempts > 0);
+  const isLenient = error.malformed === true;
+  const isRetried = error.retryable && !(isLenient && record.lenient === true);
   const plan = isRetried ? planRetry(record, error.proxies?.waitMs ?? null, options.retry) : null;
   if (plan === null) return { kind: 'exhausted', reason: error.reason };
-  return { kind: 'retry', reason: error.reason, count: error.reason, plan };
+  return { kind: 'retry', reason: error.reason, count: error.reason, plan, isLenient };
 }
 
 /** For how long a 429 or 503 asks the crawl to leave its domain alone; null when it does not say. */
@@ -88,8 +100,8 @@ export function askedPause(status: number, headers: Headers, nowMs: number, capM
 }
 
 /**
- * By when the download of a domain with a delay must have begun, counted from the asking for its lease; later the next one,
- * of another node, could be on its way already (DESIGN §5, Politeness).
+ * How long after its lease was asked for the download of a domain with a delay must begin. After that, the next download of
+ * the domain, by another node, may come less than the delay behind it.
  */
 export function beginWithinMs(delayMs: number): number {
   return delayMs > 0 ? Math.max(50, Math.min(delayMs / 4, 500)) : Number.POSITIVE_INFINITY;

@@ -42,8 +42,9 @@ export function redirected(record: RequestRecord, status: number, location: stri
     if (asGet && BODY_HEADERS.has(lower)) return false;
     return sameOrigin || HARMLESS_HEADERS.has(lower) || BODY_HEADERS.has(lower);
   });
+  const { lenient: _, ...inherited } = record;
   return {
-    ...record,
+    ...inherited,
     url: to.href,
     method: asGet ? 'GET' : record.method,
     headers: Object.fromEntries(headers),

@@ -9,12 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DownloadError } from '../../downloader/download-error.js';
 import type { Downloader } from '../../downloader/downloader.js';
 import type { Frontier } from '../../frontier/frontier.js';
-import {
-  MAX_ROBOTS_BYTES,
-  MAX_ROBOTS_MS,
-  type RobotsClaim,
-  type RobotsResult,
-} from '../../frontier/robots/robots-state.js';
+import { MAX_ROBOTS_MS, type RobotsClaim, type RobotsResult } from '../../frontier/robots/robots-state.js';
 import { inheritedOrigin } from '../../http/message/private-access.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
@@ -84,6 +79,8 @@ export async function fetchRobots(
   let hops = claim.hops;
   let access = claim.url === null || sameHost(url, claim.origin) ? page.origin : untrusted(page.origin);
   let isLeaseUsed = false;
+  // The claim does not record why an earlier fetch failed; it may have been a response that is not valid HTTP.
+  const isLenient = claim.failures > 0;
   const end = (result: RobotsResult, why = '', pauseMs = 0): FetchEnd => ({ result, stats, why, pauseMs });
   const later = (afterMs: number) => end({ kind: 'later', url: url.href, hops, afterMs });
 
@@ -105,8 +102,9 @@ export async function fetchRobots(
     let download: Awaited<ReturnType<Flight['during']>>;
     try {
       const { onStall } = flight;
-      const bounded = { ...request, firstBytes: MAX_ROBOTS_BYTES };
-      download = await flight.during(deps.downloader.start(bounded, { onStall }));
+      download = await flight.during(
+        deps.downloader.start(request, { purpose: 'robots', isLenient, onStall }),
+      );
     } catch (error) {
       if (flight.over || !(error instanceof DownloadError)) throw error;
       if (hops === 0 && isFaultOfRequest(error)) throw new PageCannotBeSent(error);

@@ -1,14 +1,16 @@
 /** How a page ends that robots.txt keeps from being downloaded. */
 import { noEffects, type Outcome } from '../../frontier/frontier.js';
 import { add } from '../links/filter-links.js';
-import { type Ending, errback, tellDropped, type Work } from '../page/apply-verdict.js';
+import { errback } from '../page/apply-verdict.js';
+import { tellDropped } from '../page/commit-page.js';
+import type { PageEnding, Work } from '../page/page-work.js';
 import type { Passage } from './robots-gate.js';
 
 /** Forbidden: errback, done. Unreachable: errback, failed. No page is counted against the budget. */
 export async function endRefused(
   work: Work,
   passage: Extract<Passage, { kind: 'forbidden' | 'released' | 'unreachable' }>,
-): Promise<Ending> {
+): Promise<PageEnding> {
   const { record, counters, deps } = work;
   const ends = { attempts: record.attempts, unstarted: true } as const;
   switch (passage.kind) {

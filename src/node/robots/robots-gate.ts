@@ -2,7 +2,7 @@
  * Whether a leased page may be downloaded by the robots.txt of its origin.
  *
  * ```
- *   rules known to this node ──────────────────────────────► go | forbidden
+ *   rules in this node's cache ────────────────────────────► go | forbidden
  *   else the store is asked ─ rules ────────────────────────► go | forbidden
  *                            ├ wait ───────────────────────► the lease is released, its domain rests
  *                            ├ fetch ─ rules, no delay ─────► go | forbidden
@@ -22,13 +22,13 @@ import type { RobotsOptions } from '../node-options.js';
 import { beginWithinMs } from '../page/judge-download.js';
 import type { Flight } from '../page/leased-pages.js';
 import { type FetchDeps, type FetchEnd, fetchRobots, PageCannotBeSent } from './fetch-robots.js';
-import type { Known, RulesCache } from './rules-cache.js';
+import type { OriginRules, RulesCache } from './rules-cache.js';
 
 /** What becomes of the page. */
 export type Passage =
   | { readonly kind: 'go' }
   | { readonly kind: 'forbidden' }
-  /** Nothing can be said yet: release the lease. */
+  /** Not decided yet: release the lease. */
   | { readonly kind: 'released'; readonly reason: string }
   | { readonly kind: 'unreachable'; readonly why: string }
   /** The page cannot be sent at all. */
@@ -37,9 +37,9 @@ export type Passage =
 export interface GateDeps extends Omit<FetchDeps, 'takeInstant'> {
   readonly frontier: Frontier;
   readonly options: RobotsOptions;
-  readonly known: RulesCache;
+  readonly rulesCache: RulesCache;
   readonly outage: Outage;
-  /** Aborted when the node is to stop: then it does not wait for a store that is away. */
+  /** Aborted when the node is to stop: it then stops waiting for a store that is away. */
   readonly halt: AbortSignal;
   readonly log: Logger;
 }
@@ -58,20 +58,20 @@ export class RobotsGate {
     this.#deps = deps;
   }
 
-  /** At once where the rules are known. @throws what concerns the node, and DownloadError when the page is taken away. */
+  /** Synchronous when the rules are cached. @throws errors that concern the node; DownloadError when the page is taken from this node. */
   check(flight: Flight, page: RequestRecord): Passage | Promise<Passage> {
     if (page.meta.dont_obey_robotstxt === true) return go;
     const origin = originOf(page.url);
-    const known = this.#deps.known.get(origin);
-    return known === null ? this.#ask(origin, flight, page) : this.#judge(known, flight, page);
+    const cached = this.#deps.rulesCache.get(origin);
+    return cached === null ? this.#ask(origin, flight, page) : this.#judge(cached, flight, page);
   }
 
-  #judge(known: Known, { lease }: Flight, page: RequestRecord): Passage {
-    if (known.kind === 'unreachable') return known;
-    const { robots, delayMs } = known;
+  #judge(rules: OriginRules, { lease }: Flight, page: RequestRecord): Passage {
+    if (rules.kind === 'unreachable') return rules;
+    const { robots, delayMs } = rules;
     if (robots !== null && !isAllowed(robots, page, this.#deps.options)) return { kind: 'forbidden' };
     if (delayMs <= lease.delayMs) return go;
-    // The domain does not know of the Crawl-delay yet, as one of another `download_slot`.
+    // The store does not have the Crawl-delay for this domain yet: `meta.download_slot` may give an origin several domains.
     this.#throttle(lease.domain, { delayMs, source: 'robots' });
     return { kind: 'released', reason: 'crawl-delay' };
   }
@@ -83,18 +83,18 @@ export class RobotsGate {
     try {
       answer = await (underWay ?? this.#askStore(origin, lease.domain));
     } catch (error) {
-      // The settle says that the store is away.
+      // The settle of the page reports that the store is away.
       if (error instanceof FrontierUnavailableError) return waits;
       throw error;
     }
-    const { known } = this.#deps;
+    const { rulesCache } = this.#deps;
     switch (answer.kind) {
       case 'rules': {
         const { text, forMs } = answer;
-        return this.#judge(known.get(origin) ?? known.keepRules(origin, text, forMs), flight, page);
+        return this.#judge(rulesCache.get(origin) ?? rulesCache.addRules(origin, text, forMs), flight, page);
       }
       case 'unreachable':
-        return this.#judge(known.keepUnreachable(origin, answer.why, answer.forMs), flight, page);
+        return this.#judge(rulesCache.addUnreachable(origin, answer.why, answer.forMs), flight, page);
       case 'wait':
         return waits;
       case 'fetch':
@@ -137,16 +137,16 @@ export class RobotsGate {
     }
   }
 
-  /** Tell the store and this node what came of a fetch. */
+  /** Record the result of a fetch in the store and in this node's cache. */
   async #conclude(claim: RobotsClaim, end: FetchEnd, flight: Flight, page: RequestRecord): Promise<Passage> {
     const { origin } = claim;
-    const { known, log } = this.#deps;
+    const { rulesCache, log } = this.#deps;
     const { lease } = flight;
     if (end.pauseMs > 0) this.#throttle(lease.domain, { forMs: end.pauseMs, source: 'retry-after' });
     let { result } = end;
-    let found: Known | null = null;
+    let found: OriginRules | null = null;
     if (result.kind === 'rules') {
-      const rules = known.keepRules(origin, result.text, result.forMs);
+      const rules = rulesCache.addRules(origin, result.text, result.forMs);
       const { delayMs } = rules;
       found = rules;
       result = { ...result, delayMs };
@@ -156,7 +156,7 @@ export class RobotsGate {
       const seconds = Math.ceil(result.afterMs / 1_000);
       log.info({ origin }, `${end.why}: the pages of ${origin} wait ${seconds} s for its robots.txt`);
     } else if (result.kind === 'unreachable') {
-      found = known.keepUnreachable(origin, result.why, result.forMs);
+      found = rulesCache.addUnreachable(origin, result.why, result.forMs);
       log.warn(
         { origin },
         `the pages of ${origin} fail, since its robots.txt cannot be fetched: ${result.why}`,
@@ -188,7 +188,7 @@ export class RobotsGate {
     return outage.through('takeInstant', halt, () => frontier.takeInstant(domain, withinMs));
   };
 
-  /** As for a page: later another node might ask the domain at the same time. */
+  /** The same bound as for a page: after it, another node may send a request to the domain at the same time. */
   #isTooLate({ lease, dueAt }: Flight): boolean {
     return performance.now() - dueAt > beginWithinMs(lease.delayMs);
   }
@@ -203,9 +203,9 @@ export class RobotsGate {
   }
 }
 
-/** The robots.txt itself is always allowed (RFC 9309 §2.2.2). As in Scrapy a request's own User-Agent counts. */
+/** The robots.txt itself is always allowed (RFC 9309 §2.2.2). The User-Agent of the request counts, as in Scrapy. */
 function isAllowed(
-  robots: NonNullable<Extract<Known, { kind: 'rules' }>['robots']>,
+  robots: NonNullable<Extract<OriginRules, { kind: 'rules' }>['robots']>,
   { url, headers }: RequestRecord,
   { userAgent, defaultUserAgent }: RobotsOptions,
 ): boolean {

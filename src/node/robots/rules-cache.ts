@@ -1,9 +1,9 @@
-/** The rules that a node knows, parsed, by origin: a page costs one look here. */
+/** This node's cache of parsed robots.txt rules, by origin. Each page looks here first. */
 import { parseRobots, type Robots } from '../../robots/parse-robots.js';
 import { crawlDelayMs } from './judge-robots.js';
 
-/** What is known of an origin. */
-export type Known =
+/** What the robots.txt of an origin says, or that it cannot be fetched. */
+export type OriginRules =
   | {
       readonly kind: 'rules';
       /** Null when everything is allowed. */
@@ -13,12 +13,12 @@ export type Known =
     }
   | { readonly kind: 'unreachable'; readonly why: string };
 
-/** Bounds on what is kept. Beyond them the entry that came first is dropped, and asked for again. */
+/** Bounds of the cache. Beyond them the oldest entry is dropped; its origin is asked for again. */
 const MAX_ORIGINS = 20_000;
 const MAX_CHARS = 16 * 1024 * 1024;
 
 interface Entry {
-  readonly known: Known;
+  readonly rules: OriginRules;
   readonly chars: number;
   /** By `performance.now()`. */
   readonly untilMs: number;
@@ -30,40 +30,40 @@ export class RulesCache {
   readonly #entries = new Map<string, Entry>();
   #chars = 0;
 
-  /** @param userAgent whose Crawl-delay counts. @param delayCapMs the longest that is obeyed. */
+  /** @param userAgent the crawler whose Crawl-delay counts. @param delayCapMs a longer Crawl-delay is cut to this. */
   constructor(userAgent: string, delayCapMs: number) {
     this.#userAgent = userAgent;
     this.#delayCapMs = delayCapMs;
   }
 
-  /** Null where nothing is known, or not any more. */
-  get(origin: string): Known | null {
+  /** Null when there is no entry, or it has expired. */
+  get(origin: string): OriginRules | null {
     const entry = this.#entries.get(origin);
     if (entry === undefined) return null;
-    if (performance.now() < entry.untilMs) return entry.known;
+    if (performance.now() < entry.untilMs) return entry.rules;
     this.#drop(origin, entry);
     return null;
   }
 
-  /** Read a robots.txt and keep its rules. */
-  keepRules(origin: string, text: string, forMs: number): Extract<Known, { kind: 'rules' }> {
+  /** Parse a robots.txt and cache its rules. */
+  addRules(origin: string, text: string, forMs: number): Extract<OriginRules, { kind: 'rules' }> {
     const robots = text === '' ? null : parseRobots(text);
     const delayMs = robots === null ? 0 : crawlDelayMs(robots, this.#userAgent, this.#delayCapMs);
-    const known = { kind: 'rules', robots, delayMs } as const;
-    this.#keep(origin, known, text.length, forMs);
-    return known;
+    const rules = { kind: 'rules', robots, delayMs } as const;
+    this.#add(origin, rules, text.length, forMs);
+    return rules;
   }
 
-  keepUnreachable(origin: string, why: string, forMs: number): Known {
-    const known = { kind: 'unreachable', why } as const;
-    this.#keep(origin, known, why.length, forMs);
-    return known;
+  addUnreachable(origin: string, why: string, forMs: number): OriginRules {
+    const rules = { kind: 'unreachable', why } as const;
+    this.#add(origin, rules, why.length, forMs);
+    return rules;
   }
 
-  #keep(origin: string, known: Known, chars: number, forMs: number): void {
+  #add(origin: string, rules: OriginRules, chars: number, forMs: number): void {
     const before = this.#entries.get(origin);
     if (before !== undefined) this.#drop(origin, before);
-    this.#entries.set(origin, { known, chars, untilMs: performance.now() + forMs });
+    this.#entries.set(origin, { rules, chars, untilMs: performance.now() + forMs });
     this.#chars += chars;
     for (const [oldest, entry] of this.#entries) {
       const isTooMuch = this.#entries.size > MAX_ORIGINS || this.#chars > MAX_CHARS;

@@ -1,6 +1,6 @@
 /**
- * The intake of external seeds while the node crawls: peek, convert, commit (DESIGN §5, Seed intake). Two nodes may
- * convert the same seed, and the store lets one of them commit it.
+ * The intake of external seeds while the node crawls. A batch is read and stays in its list, is converted, and is committed in
+ * one step that removes it from the list. Two nodes may convert the same seed; the store lets one of them commit it.
  */
 import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -5,9 +5,9 @@
  */
 import { CrawlnodeError } from '../../errors.js';
 import type { FeedCheckpoint } from '../../feed-outbox.js';
-import { batchPath } from './batch-path.js';
 import { type ContentOptions, FeedContent } from './feed-content.js';
 import { itemLine } from './feed-lines.js';
+import { batchPath } from './formats/feed-format.js';
 
 /** Which items of the crawl go to which file. */
 export interface Batching {

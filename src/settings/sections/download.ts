@@ -1,5 +1,5 @@
 /** Settings: politeness, downloads, retries, redirects and limits on links. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { choice, decimal, flag, integer, list, map, optionalText, parseNumber, text } from '../kinds.js';
 
 const httpCodes = z.int().min(100).max(599);

@@ -1,6 +1,6 @@
 /** Settings: files and images of items. */
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { choice, type Definition, decimal, flag, integer, list, optionalText, text } from '../kinds.js';
 import { s3Location } from '../s3-location.js';
 

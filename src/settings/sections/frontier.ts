@@ -1,5 +1,5 @@
 /** Settings: the shared frontier: order, dupefilter, seeds, key names, and the end of a crawl. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { choice, decimal, define, flag, integer, optionalInteger, parseList, text } from '../kinds.js';
 
 const queueAliases: Record<string, string> = {

@@ -1,5 +1,5 @@
 /** Settings: the HTTP cache. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { decimal, filePath, flag, list, parseNumber } from '../kinds.js';
 
 export const httpCacheSettings = {

@@ -1,6 +1,6 @@
 /** Settings: where items go. */
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { choice, decimal, flag, integer, map, moduleNumber, text } from '../kinds.js';
 
 const GZIP_NAMES = ['GzipPlugin', 'scrapy.extensions.postprocessing.GzipPlugin'] as const;

@@ -1,6 +1,6 @@
 /** Settings: proxies. */
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { choice, type Definition, decimal, define, flag, optionalText, parseList } from '../kinds.js';
 import { PROXY_FORMS, parseProxy } from '../proxy-url.js';
 

@@ -1,5 +1,5 @@
 /** Settings: the address of Redis. The crawl is embedded when none of REDIS_URL, REDIS_HOST, sentinels or cluster nodes is set. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { flag, integer, list, map, optionalPath, optionalText, text } from '../kinds.js';
 
 const address = z.union([

@@ -2,7 +2,7 @@
  * Merge the settings of five layers into one frozen object: CLI > environment > spider > file > default. One error lists
  * every unknown name and every invalid value of all layers, each with its place, the reason and the nearest known name.
  */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { SettingsError } from '../../errors.js';
 import type { Definition } from '../kinds.js';
 import { displayValue } from '../mask-secrets.js';

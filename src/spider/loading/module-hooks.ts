@@ -19,12 +19,12 @@ import { compileCached } from './compile-cached.js';
 
 /** Configuration of the hooks. */
 export interface HooksData {
-  /** URL of the module whose `import()` loads the user's modules. */
-  readonly loader: string;
   /** URL of the entry of the running copy. */
   readonly crawlnode: string;
   /** Folder of the cache of compiled TypeScript; null for no cache. */
   readonly typescriptFolder: string | null;
+  /** Modules that were loaded before the hooks: the URL of the user's file → that of its compiled file. */
+  readonly standalone: ReadonlyMap<string, string>;
 }
 
 /** Result of Node's `resolve` hook. */
@@ -45,6 +45,9 @@ interface Loaded {
   readonly shortCircuit?: boolean | undefined;
 }
 
+/** `load-module.ts` imports this and the URL of a user's module. */
+export const USER_MODULE = 'crawlnode-user-module:';
+
 let config: HooksData;
 const userModules = new Set<string>();
 
@@ -61,13 +64,17 @@ export function resolve<C extends ResolveContext>(
   // For every importer, including packages in node_modules: `instanceof` fails across two copies.
   if (specifier === 'crawlnode') return { url: config.crawlnode, format: 'module', shortCircuit: true };
   const parent = context.parentURL;
-  if (parent === undefined || (parent !== config.loader && !userModules.has(parent))) {
-    return next(specifier, context);
+  if (specifier.startsWith(USER_MODULE)) {
+    return marked(next(specifier.slice(USER_MODULE.length), context), true);
   }
+  if (parent === undefined || !userModules.has(parent)) return next(specifier, context);
   const isPath = /^(\.{1,2}\/|\/|file:)/.test(specifier);
-  const resolved = isPath
-    ? next(existingFile(new URL(specifier, parent)), context)
-    : next(specifier, contextOfPackage(specifier, parent, context));
+  return isPath
+    ? marked(next(existingFile(new URL(specifier, parent)), context), true)
+    : marked(next(specifier, contextOfPackage(specifier, parent, context)), false);
+}
+
+function marked(resolved: Resolved | Promise<Resolved>, isPath: boolean): Resolved | Promise<Resolved> {
   return resolved instanceof Promise
     ? resolved.then((found) => markUserModule(found, isPath))
     : markUserModule(resolved, isPath);
@@ -75,6 +82,8 @@ export function resolve<C extends ResolveContext>(
 
 function markUserModule(resolved: Resolved, isPath: boolean): Resolved {
   const { url } = resolved;
+  const loaded = config.standalone.get(url);
+  if (loaded !== undefined) return { url: loaded, format: 'module', shortCircuit: true };
   if (!url.startsWith('file:')) return resolved;
   if (isPath || !url.includes('/node_modules/')) userModules.add(url);
   // JSON needs no `with { type: 'json' }` here. Where it is written, Node 20 would print an experimental warning.

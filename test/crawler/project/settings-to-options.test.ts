@@ -1,4 +1,4 @@
-/** Settings, with Scrapy's names and units, become plain options of the engine. */
+/** Settings, with Scrapy's names and units, become plain options of a node. */
 import { expect, test } from 'vitest';
 import { nodeOptionsOf } from '../../../src/crawler/project/settings-to-options.js';
 import { loadSettings } from '../../../src/settings/sources/load-settings.js';
@@ -8,6 +8,7 @@ const tunables = (cli: Record<string, string>) => {
   const { settings } = loadSettings({ cwd: tempDir().dir, env: {}, cli });
   const command = {
     exitWhenDone: true,
+    isAwaited: true,
     feeds: [],
     speaksJson: false,
     awaitsFinalTotals: false,

@@ -5,7 +5,7 @@ import zlib from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { BodyBudget, BodyShare } from '../../../src/downloader/body/body-budget.js';
 import { createDownloader, type DownloaderOptions } from '../../../src/downloader/downloader.js';
-import { downloaderOptions } from '../../helpers/downloader/default-options.js';
+import { asPage, downloaderOptions } from '../../helpers/downloader/default-options.js';
 import { type Answer, httpAnswer, rawSite } from '../../helpers/sites/raw-site.js';
 import { waitFor } from '../../helpers/wait-for.js';
 
@@ -28,7 +28,7 @@ async function against(answer: Answer, options: Partial<DownloaderOptions>) {
   });
   cleanups.push(site.close, () => downloader.close());
   return (path: string) =>
-    downloader.start({ url: site.url + path, method: 'GET', headers: {}, body: null, cookies: null });
+    downloader.start({ url: site.url + path, method: 'GET', headers: {}, body: null, cookies: null }, asPage);
 }
 
 /** Pour bytes into a socket as it takes them. @returns how many it took, so far. */

@@ -1,4 +1,4 @@
-/** A request for the beginning of a body: the rest is neither read nor decoded, whatever its encoding. */
+/** Of a robots.txt only the beginning is read: the rest is neither read nor decoded, whatever its encoding. */
 import { randomBytes } from 'node:crypto';
 import zlib from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -17,10 +17,15 @@ const FIRST = 500 * 1024;
 
 async function fetchFirst(answer: Answer) {
   const site = await rawSite(answer);
-  const downloader = createDownloader({ ...downloaderOptions, maxBodyBytes: 64 * MB, timeoutMs: 30_000 });
+  const downloader = createDownloader({
+    ...downloaderOptions,
+    maxBodyBytes: 64 * MB,
+    robotsBytes: FIRST,
+    timeoutMs: 30_000,
+  });
   cleanups.push(site.close, () => downloader.close());
   const request = { url: site.url, method: 'GET', headers: {}, body: null, cookies: null };
-  const { body } = await downloader.start({ ...request, firstBytes: FIRST }).result;
+  const { body } = await downloader.start(request, { purpose: 'robots' }).result;
   return body;
 }
 

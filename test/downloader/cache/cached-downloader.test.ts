@@ -9,7 +9,7 @@ import { createDownloader, type DownloadRequest } from '../../../src/downloader/
 import { fingerprint } from '../../../src/http/message/fingerprint.js';
 import { Request } from '../../../src/http/message/request.js';
 import { silentLogger } from '../../../src/log.js';
-import { downloaderOptions } from '../../helpers/downloader/default-options.js';
+import { asPage, downloaderOptions } from '../../helpers/downloader/default-options.js';
 import { type TempDir, tempDir } from '../../helpers/temp-dir.js';
 
 const never = new AbortController().signal;
@@ -69,9 +69,9 @@ const files = () =>
 test.each([false, true])(
   'a page is downloaded once, and then comes from its file (compressed: %s)',
   async (isCompressed) => {
-    const first = await cached({ isCompressed }).fetch(get(), never);
+    const first = await cached({ isCompressed }).fetch(get(), asPage, never);
     expect(first).toMatchObject({ cache: 'stored', flags: [] });
-    const again = await cached({ isCompressed }).fetch(get(), never);
+    const again = await cached({ isCompressed }).fetch(get(), asPage, never);
     const { status: code, headers, body, fromPrivateAddress } = first;
     expect(again).toMatchObject({
       url,
@@ -88,7 +88,7 @@ test.each([false, true])(
 
 test('the files are for this user alone, and no others are left', async () => {
   const { fetch } = cached();
-  await Promise.all([1, 2, 3, 4].map(() => fetch(get(), never)));
+  await Promise.all([1, 2, 3, 4].map(() => fetch(get(), asPage, never)));
   const [file, ...more] = files();
   expect(more).toEqual([]);
   expect(statSync(file!).mode & 0o777).toBe(0o600);
@@ -98,41 +98,43 @@ test('the files are for this user alone, and no others are left', async () => {
 });
 
 test('a damaged file counts as missing, and is replaced', async () => {
-  await cached().fetch(get(), never);
+  await cached().fetch(get(), asPage, never);
   const [file] = files();
   for (const damaged of ['', '{}', 'x\ny', readFileSync(file!).subarray(0, -1)]) {
     writeFileSync(file!, damaged);
-    expect(await cached().fetch(get(), never)).toMatchObject({ cache: 'stored' });
-    expect(await cached().fetch(get(), never)).toMatchObject({ cache: 'hit' });
+    expect(await cached().fetch(get(), asPage, never)).toMatchObject({ cache: 'stored' });
+    expect(await cached().fetch(get(), asPage, never)).toMatchObject({ cache: 'hit' });
   }
 });
 
 test('an old page, a retry, an ignored scheme and dont_cache are downloaded again', async () => {
-  await cached().fetch(get(), never);
-  expect((await cached({ ignoredSchemes: ['http'] }).fetch(get(), never)).cache).toBeUndefined();
-  expect((await cached().fetch(get(url, { meta: { dont_cache: true } }), never)).cache).toBeUndefined();
-  expect(await cached().fetch(get(url, { attempts: 1 }), never)).toMatchObject({ cache: 'stored' });
-  expect(await cached({ maxAgeMs: 60_000 }).fetch(get(), never)).toMatchObject({ cache: 'hit' });
+  await cached().fetch(get(), asPage, never);
+  expect((await cached({ ignoredSchemes: ['http'] }).fetch(get(), asPage, never)).cache).toBeUndefined();
+  expect(
+    (await cached().fetch(get(url, { meta: { dont_cache: true } }), asPage, never)).cache,
+  ).toBeUndefined();
+  expect(await cached().fetch(get(url, { attempts: 1 }), asPage, never)).toMatchObject({ cache: 'stored' });
+  expect(await cached({ maxAgeMs: 60_000 }).fetch(get(), asPage, never)).toMatchObject({ cache: 'hit' });
   const [file] = files();
   const text = readFileSync(file!, 'utf8').replace(/"storedAtMs":\d+/, `"storedAtMs":${Date.now() - 61_000}`);
   writeFileSync(file!, text);
-  expect(await cached({ maxAgeMs: 60_000 }).fetch(get(), never)).toMatchObject({ cache: 'stored' });
+  expect(await cached({ maxAgeMs: 60_000 }).fetch(get(), asPage, never)).toMatchObject({ cache: 'stored' });
   expect(asked).toBe(5);
 });
 
 test('a status that is ignored is not stored', async () => {
   status = 503;
   const options = { ignoredStatuses: [503] };
-  expect((await cached(options).fetch(get(), never)).cache).toBeUndefined();
+  expect((await cached(options).fetch(get(), asPage, never)).cache).toBeUndefined();
   status = 404;
-  expect(await cached(options).fetch(get(), never)).toMatchObject({ status: 404, cache: 'stored' });
+  expect(await cached(options).fetch(get(), asPage, never)).toMatchObject({ status: 404, cache: 'stored' });
 });
 
 test('without the network a page that is missing fails as not_cached', async () => {
-  await cached().fetch(get(), never);
+  await cached().fetch(get(), asPage, never);
   const { fetch } = cached({ failsIfMissing: true });
-  expect(await fetch(get(), never)).toMatchObject({ cache: 'hit' });
-  await expect(fetch(get(`${url}other`), never)).rejects.toMatchObject({
+  expect(await fetch(get(), asPage, never)).toMatchObject({ cache: 'hit' });
+  await expect(fetch(get(`${url}other`), asPage, never)).rejects.toMatchObject({
     reason: 'not_cached',
     retryable: false,
   });
@@ -141,11 +143,11 @@ test('without the network a page that is missing fails as not_cached', async () 
 
 test('a download through the cache can be aborted, before and after it begins', async () => {
   const { start, fetch } = cached();
-  const early = start(get(`${url}hang`));
+  const early = start(get(`${url}hang`), asPage);
   early.abort();
   await expect(early.result).rejects.toMatchObject({ reason: 'aborted' });
   const stop = new AbortController();
-  const late = fetch(get(`${url}hang`), stop.signal);
+  const late = fetch(get(`${url}hang`), asPage, stop.signal);
   await expect.poll(() => asked).toBe(1);
   stop.abort();
   await expect(late).rejects.toMatchObject({ reason: 'aborted' });

@@ -15,7 +15,7 @@ import {
 } from '../../../src/downloader/downloader.js';
 import { noProxies, type ProxyOptions } from '../../../src/downloader/proxies/proxy-routes.js';
 import type { Logger } from '../../../src/log.js';
-import { downloaderOptions } from '../../helpers/downloader/default-options.js';
+import { asPage, downloaderOptions } from '../../helpers/downloader/default-options.js';
 import { startProxy, type TestProxy, type TestProxyOptions } from '../../helpers/sites/proxy.js';
 import { httpAnswer, rawSite } from '../../helpers/sites/raw-site.js';
 import { waitFor } from '../../helpers/wait-for.js';
@@ -100,7 +100,11 @@ describe.each(kinds)('through an %s proxy (%o)', (scheme, options) => {
       const proxy = await proxyOf(options);
       const { url, port } = await siteOf(echo, page);
       const { fetch } = downloaderBy({ pool: [proxy.url(scheme)] });
-      const download = await fetch(get(`${url}a?b=c`, { method: 'POST', body: Buffer.from('ü') }), never);
+      const download = await fetch(
+        get(`${url}a?b=c`, { method: 'POST', body: Buffer.from('ü') }),
+        asPage,
+        never,
+      );
       const asked = JSON.parse(download.body.toString());
       expect(asked).toMatchObject({ method: 'POST', url: '/a?b=c', body: 'ü' });
       expect(asked.headers).toMatchObject({ host: `shop.test:${port}`, 'user-agent': 'crawlnode-test' });
@@ -115,7 +119,7 @@ describe.each(kinds)('through an %s proxy (%o)', (scheme, options) => {
     const proxy = await proxyOf(options);
     const { url } = await siteOf(echo, page);
     const { fetch } = downloaderBy({ pool: [proxy.url(scheme)] });
-    for (let n = 0; n < 3; n += 1) await fetch(get(`${url}${n}`), never);
+    for (let n = 0; n < 3; n += 1) await fetch(get(`${url}${n}`), asPage, never);
     expect(proxy.connections).toBe(1);
   });
 
@@ -132,16 +136,16 @@ describe.each(kinds)('through an %s proxy (%o)', (scheme, options) => {
       }
     }, 'https');
     const { fetch } = downloaderBy({ pool: [proxy.url(scheme)] });
-    expect((await fetch(get(`${url}gzip`), never)).body.toString()).toBe('packed');
-    await expect(fetch(get(`${url}big`), never)).rejects.toMatchObject({ reason: 'too_large' });
-    await expect(fetch(get(`${url}cut`), never)).rejects.toMatchObject({ reason: 'body_truncated' });
+    expect((await fetch(get(`${url}gzip`), asPage, never)).body.toString()).toBe('packed');
+    await expect(fetch(get(`${url}big`), asPage, never)).rejects.toMatchObject({ reason: 'too_large' });
+    await expect(fetch(get(`${url}cut`), asPage, never)).rejects.toMatchObject({ reason: 'body_truncated' });
   });
 
   test('a certificate for another name is the error of the site', async () => {
     const proxy = await proxyOf(options);
     const { port } = await siteOf(echo, 'https');
     const { fetch } = downloaderBy({ pool: [proxy.url(scheme)] });
-    const error = await fetch(get(`https://other.test:${port}/`), never).catch((thrown) => thrown);
+    const error = await fetch(get(`https://other.test:${port}/`), asPage, never).catch((thrown) => thrown);
     expect(error).toMatchObject({ reason: 'tls', isOfProxy: false });
   });
 });
@@ -151,10 +155,10 @@ test('an https proxy is spoken to over TLS', async () => {
   for (const scheme of ['http', 'https'] as const) {
     const { url } = await siteOf(echo, scheme);
     const { fetch } = downloaderBy({ pool: [proxy.url()] });
-    expect((await fetch(get(url), never)).status).toBe(200);
+    expect((await fetch(get(url), asPage, never)).status).toBe(200);
   }
   const untrusted = downloaderBy({ pool: [proxy.url()] }, { ca: '' });
-  await expect(untrusted.fetch(get('http://shop.test/'), never)).rejects.toMatchObject({
+  await expect(untrusted.fetch(get('http://shop.test/'), asPage, never)).rejects.toMatchObject({
     reason: 'proxy_error',
     message: expect.stringContaining('TLS failed'),
   });
@@ -169,7 +173,7 @@ describe.each(['http', 'socks5'] as const)('a wrong password for an %s proxy', (
       const wrong = proxy.url(scheme).replace(/:[^:@]*@/, ':wrong-secret@');
       const lines: string[] = [];
       const { fetch } = downloaderBy({ pool: [wrong] }, { log: collecting(lines) });
-      const error = await fetch(get(url), never).catch((thrown) => thrown);
+      const error = await fetch(get(url), asPage, never).catch((thrown) => thrown);
       expect(error).toMatchObject({ reason: 'proxy_auth', retryable: true, isOfProxy: true });
       expect(error.message).toContain(`proxy ${proxy.label}: it `);
       expect(`${error.message} ${error.cause} ${lines.join(' ')}`).not.toContain('wrong-secret');
@@ -182,7 +186,7 @@ test('a 407 of a site is an answer like any other, when the site is reached thro
   const proxy = await proxyOf();
   const { url } = await siteOf((_request, response) => response.writeHead(407).end(), 'https');
   const { fetch } = downloaderBy({ pool: [proxy.url()] });
-  expect((await fetch(get(url), never)).status).toBe(407);
+  expect((await fetch(get(url), asPage, never)).status).toBe(407);
 });
 
 describe('a proxy that fails', () => {
@@ -192,7 +196,8 @@ describe('a proxy that fails', () => {
     await one.close();
     const { fetch } = downloaderBy({ pool: [one.url(), two.url()] });
     let failures = 0;
-    for (let n = 0; n < 6; n += 1) failures += (await fetch(get(`${url}${n}`), never)).failedProxies ?? 0;
+    for (let n = 0; n < 6; n += 1)
+      failures += (await fetch(get(`${url}${n}`), asPage, never)).failedProxies ?? 0;
     expect(failures).toBe(1);
     expect(two.log).toHaveLength(6);
   });
@@ -201,7 +206,7 @@ describe('a proxy that fails', () => {
     const dead = await Promise.all([1, 2, 3, 4].map(() => proxyOf()));
     for (const proxy of dead) await proxy.close();
     const { fetch } = downloaderBy({ pool: dead.map((proxy) => proxy.url()) });
-    const error = await fetch(get('http://shop.test/'), never).catch((thrown) => thrown);
+    const error = await fetch(get('http://shop.test/'), asPage, never).catch((thrown) => thrown);
     expect(error).toMatchObject({ reason: 'proxy_error', proxies: { count: 3, cutShort: false, waitMs: 0 } });
     expect(error.message).toMatch(/^shop\.test: proxy 127.*ECONNREFUSED.*3 proxies were tried$/);
   });
@@ -211,7 +216,7 @@ describe('a proxy that fails', () => {
     await proxy.close();
     const { fetch } = downloaderBy({ pool: [proxy.url()] });
     for (let n = 0; n < 2; n += 1) {
-      const error = await fetch(get('http://shop.test/'), never).catch((thrown) => thrown);
+      const error = await fetch(get('http://shop.test/'), asPage, never).catch((thrown) => thrown);
       expect(error).toMatchObject({ reason: 'proxy_error', proxies: { count: 1 } });
       expect(error.proxies.waitMs).toBeGreaterThan(20_000);
       expect(error.proxies.waitMs).toBeLessThanOrEqual(30_000);
@@ -223,7 +228,7 @@ describe('a proxy that fails', () => {
     await one.close();
     await two.close();
     const { start } = downloaderBy({ pool: [one.url(), two.url()] });
-    const late = start(get('http://shop.test/'), { beginByMs: performance.now() - 1 }).result;
+    const late = start(get('http://shop.test/'), { ...asPage, beginByMs: performance.now() - 1 }).result;
     await expect(late).rejects.toMatchObject({ proxies: { count: 1, cutShort: true } });
   });
 
@@ -234,11 +239,11 @@ describe('a proxy that fails', () => {
       const proxy = await proxyOf({ refuse: () => answer });
       const { url } = await siteOf(echo, 'https');
       const { fetch } = downloaderBy({ pool: [proxy.url(scheme)] });
-      const error = await fetch(get(url), never).catch((thrown) => thrown);
+      const error = await fetch(get(url), asPage, never).catch((thrown) => thrown);
       expect(error).toMatchObject({ reason: 'proxy_refused', proxies: { count: 1, waitMs: 0 } });
       expect(error.message).toMatch(/CONNECT with 503|SOCKS5 reply is NotAllowed/);
       answer = null;
-      expect((await fetch(get(url), never)).status).toBe(200);
+      expect((await fetch(get(url), asPage, never)).status).toBe(200);
     },
   );
 
@@ -246,7 +251,7 @@ describe('a proxy that fails', () => {
     const proxy = await proxyOf({ isSilent: true });
     for (const scheme of ['http', 'socks5'] as const) {
       const { fetch } = downloaderBy({ pool: [proxy.url(scheme)] }, { timeoutMs: 300 });
-      const error = await fetch(get('https://shop.test/'), never).catch((thrown) => thrown);
+      const error = await fetch(get('https://shop.test/'), asPage, never).catch((thrown) => thrown);
       expect(error).toMatchObject({ reason: 'proxy_refused', isOfProxy: true });
     }
   });
@@ -255,10 +260,12 @@ describe('a proxy that fails', () => {
     const odd = await rawSite((socket) => socket.end('SSH-2.0-OpenSSH\r\n\r\n'));
     cleanups.push(() => odd.close());
     const { fetch } = downloaderBy({ pool: [`http://127.0.0.1:${odd.port}`] });
-    await expect(fetch(get('https://shop.test/'), never)).rejects.toMatchObject({ reason: 'proxy_refused' });
+    await expect(fetch(get('https://shop.test/'), asPage, never)).rejects.toMatchObject({
+      reason: 'proxy_refused',
+    });
     const web = await siteOf(echo);
     const socks = downloaderBy({ pool: [`socks5://127.0.0.1:${web.port}`] });
-    await expect(socks.fetch(get('https://shop.test/'), never)).rejects.toMatchObject({
+    await expect(socks.fetch(get('https://shop.test/'), asPage, never)).rejects.toMatchObject({
       reason: 'proxy_error',
     });
   });
@@ -268,7 +275,7 @@ test('a site that fails behind a proxy is tried through this proxy alone', async
   const [one, two] = [await proxyOf(), await proxyOf()];
   const { url } = await siteOf((_request, response) => response.destroy(), 'https');
   const { fetch } = downloaderBy({ pool: [one.url(), two.url()] });
-  await expect(fetch(get(url), never)).rejects.toMatchObject({ reason: 'connection_reset' });
+  await expect(fetch(get(url), asPage, never)).rejects.toMatchObject({ reason: 'connection_reset' });
   expect([...one.log, ...two.log]).toHaveLength(1);
 });
 
@@ -279,11 +286,11 @@ describe('the slot of a download', () => {
       const proxy = await proxyOf();
       const { url } = await siteOf(() => {}, scheme);
       const { start } = downloaderBy({ pool: [proxy.url()] });
-      const calls = Array.from({ length: 12 }, (_, n) => start(get(`${url}${n}`)));
+      const calls = Array.from({ length: 12 }, (_, n) => start(get(`${url}${n}`), asPage));
       await waitFor(() => calls.every(({ isStalled }) => isStalled), { what: 'all downloads to stall' });
       const { url: other } = await siteOf(echo, scheme);
       // Beyond the concurrency of 4, and through the same proxy.
-      expect((await start(get(other)).result).status).toBe(200);
+      expect((await start(get(other), asPage).result).status).toBe(200);
       for (const call of calls) call.abort();
       for (const call of calls) await expect(call.result).rejects.toMatchObject({ reason: 'aborted' });
     },
@@ -294,19 +301,19 @@ describe('the slot of a download', () => {
     const body = Buffer.alloc(900_000, 'x');
     const { url } = await siteOf((_request, response) => response.end(body), 'https');
     const { fetch } = downloaderBy({ pool: [proxy.url()] }, { bufferBytes: 300_000 });
-    const pages = await Promise.all([1, 2, 3].map((n) => fetch(get(`${url}${n}`), never)));
+    const pages = await Promise.all([1, 2, 3].map((n) => fetch(get(`${url}${n}`), asPage, never)));
     expect(pages.map((page) => page.body.length)).toEqual([900_000, 900_000, 900_000]);
   });
 });
 
-test('a retry parses leniently, and on a connection of its own', async () => {
+test('a lenient parse uses a connection of its own', async () => {
   const proxy = await proxyOf();
   const site = await rawSite((socket) => socket.end(httpAnswer('odd', ['X-Odd: a\x01b'])));
   cleanups.push(() => site.close());
   const { fetch } = downloaderBy({ pool: [proxy.url('socks5')] });
   const url = `http://shop.test:${site.port}/`;
-  await expect(fetch(get(url), never)).rejects.toMatchObject({ malformed: true });
-  expect((await fetch(get(url, { attempts: 1 }), never)).body.toString()).toBe('odd');
+  await expect(fetch(get(url), asPage, never)).rejects.toMatchObject({ malformed: true });
+  expect((await fetch(get(url), { ...asPage, isLenient: true }, never)).body.toString()).toBe('odd');
   expect(proxy.connections).toBe(2);
 });
 
@@ -314,15 +321,15 @@ test('a private address that stands in the URL is refused behind a proxy too; th
   const proxy = await proxyOf();
   const { url, port } = await siteOf(echo);
   const { fetch } = downloaderBy({ pool: [proxy.url()] }, { allowPrivateAddresses: false });
-  expect((await fetch(get(url), never)).status).toBe(200);
+  expect((await fetch(get(url), asPage, never)).status).toBe(200);
   const hosts = ['127.0.0.1', 'localhost', '0x7f.1', '[::1]', '10.0.0.1', '169.254.169.254'];
   for (const host of hosts) {
-    await expect(fetch(get(`http://${host}:${port}/`), never)).rejects.toMatchObject({
+    await expect(fetch(get(`http://${host}:${port}/`), asPage, never)).rejects.toMatchObject({
       reason: 'private_address',
     });
   }
   const trusted = { origin: { seed: '00000000', private: true } };
-  const own = await fetch(get(`http://127.0.0.1:${port}/`, trusted), never);
+  const own = await fetch(get(`http://127.0.0.1:${port}/`, trusted), asPage, never);
   expect(own).toMatchObject({ status: 200, fromPrivateAddress: true });
   expect(proxy.log).toHaveLength(2);
 });
@@ -332,7 +339,7 @@ test('the agents of proxies that are not used any more are closed', async () => 
   const { url } = await siteOf(echo);
   const { fetch } = downloaderBy({});
   for (let n = 0; n < 70; n += 1) {
-    await fetch(get(url, { meta: { proxy: `http://user${n}@${proxy.label}` } }), never);
+    await fetch(get(url, { meta: { proxy: `http://user${n}@${proxy.label}` } }), asPage, never);
   }
   await waitFor(() => proxy.openConnections === 64, { what: 'the oldest six connections to close' });
 });
@@ -340,7 +347,7 @@ test('the agents of proxies that are not used any more are closed', async () => 
 test('closing the downloader ends connections that are being made', async () => {
   const proxy = await proxyOf({ isSilent: true });
   const downloader = downloaderBy({ pool: [proxy.url()] });
-  const { result } = downloader.start(get('https://shop.test/'));
+  const { result } = downloader.start(get('https://shop.test/'), asPage);
   result.catch(() => {});
   await waitFor(() => proxy.openConnections === 1, { what: 'the connection to the proxy' });
   await downloader.close();

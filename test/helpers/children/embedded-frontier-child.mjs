@@ -5,8 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
-import { openEmbedded } from '../../../dist/frontier/embedded/embedded-frontier.js';
-import { noEffects } from '../../../dist/frontier/frontier.js';
+import { noEffects, openEmbedded } from '../../../dist/internal.js';
 
 const { open, dir, join, pages } = JSON.parse(process.argv[2]);
 const SLOTS = 8;

@@ -2,9 +2,7 @@
  * A process that writes a feed until SIGTERM: `feed-child.mjs <JSON of a FeedChildTask>` (`feed-writer.test.ts`). It runs from
  * dist/, which starts in a fraction of the time that TypeScript takes.
  */
-import { openFrontier } from '../../../dist/frontier/choose-engine.js';
-import { silentLogger } from '../../../dist/log.js';
-import { openFeedWriter } from '../../../dist/pipelines/feeds/feed-writer.js';
+import { openFeedWriter, openFrontier, silentLogger } from '../../../dist/internal.js';
 
 const { open, writer, format } = JSON.parse(process.argv[2]);
 const stop = new AbortController();

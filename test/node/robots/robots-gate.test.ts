@@ -11,6 +11,7 @@ import type { Failure } from '../../../src/spider/run-callback.js';
 import { Spider } from '../../../src/spider/spider.js';
 import { crawl, freshStore, type NodeChoice, nodeOptions, startNode } from '../../helpers/node.js';
 import { openOptions } from '../../helpers/open-options.js';
+import { httpAnswer, rawSite } from '../../helpers/sites/raw-site.js';
 import { type Site, type SiteOptions, startSite } from '../../helpers/sites/site.js';
 import { tempDir } from '../../helpers/temp-dir.js';
 
@@ -257,6 +258,20 @@ describe('a node that obeys robots.txt', () => {
     const open = await freshStore();
     await crawl(open, follower([served.url]), node());
     expect(await countersOf(open)).toMatchObject({ 'robotstxt/forbidden': 1 });
+  });
+
+  it('reads a robots.txt that is not valid HTTP on the second attempt', async () => {
+    const odd = await rawSite((socket, head) => {
+      const isRobots = head.startsWith('GET /robots.txt ');
+      socket.write(
+        isRobots ? httpAnswer('User-agent: *\nDisallow: /', ['x-odd: a\x01b']) : httpAnswer('page'),
+      );
+    });
+    const open = await freshStore();
+    const retry = { enabled: true, times: 2, httpCodes: [], priorityAdjust: 0, retryAfterCapMs: 0 };
+    await crawl(open, follower([odd.url]), node({ retry: { ...retry, baseMs: 20, capMs: 100 } }));
+    expect(await countersOf(open)).toMatchObject({ 'robotstxt/request_count': 2, 'robotstxt/forbidden': 1 });
+    await odd.close();
   });
 
   it('follows a redirect of robots.txt to another host', async () => {

@@ -7,10 +7,10 @@ import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { Space } from '../crawl/keyspaces.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { bufferOf } from '../dupefilters/dupefilter.js';
+import { listFailed } from '../failed/failed-list.js';
 import { type FeedRow, readFeedRows } from '../feeds/feed-row.js';
 import { checkpointOf, readOutbox, waiting } from '../feeds/outbox.js';
 import { refuseOtherFormat } from '../nodes/shared-settings.js';
-import { listFailed } from '../queue/failures.js';
 import { rowsInWindows, WINDOW } from './read-in-windows.js';
 import { readSeen } from './seen-values.js';
 
@@ -66,7 +66,7 @@ const requests = `
     iif(state = 'delayed', coalesce(due, 0) / 1000.0, NULL) AS dueAtMs,
     iif(state = 'delayed', NULL, abs(arrival)) AS arrival,
     crashes, unfiltered, text AS record
-  FROM request JOIN record USING (n)
+  FROM request JOIN record USING (n, space, id)
   WHERE space = ? AND request.id > ? AND state <> 'failed' ORDER BY key LIMIT ?`;
 
 interface RequestRow extends Pick<BackupRequest, 'id' | 'domain' | 'priority' | 'record'> {

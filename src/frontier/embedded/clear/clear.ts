@@ -4,7 +4,7 @@ import type { Part, Shape } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { forgetFeeds, hasFeeds } from '../feeds/outbox.js';
-import { dropEarly, forgetEarly } from '../queue/early-links.js';
+import { dropEarly, forgetEarly } from '../requests/early-links.js';
 
 /** Delete parts. @throws RefusedError while nodes live, unless forced. */
 export function clear(tx: Transaction, parts: ReadonlySet<Part>, force: boolean): void {
@@ -70,6 +70,7 @@ function clearQueue(tx: Transaction, parts: ReadonlySet<Part>): void {
   if (keepsSeen) tx.tally.seen_gone = seen_gone;
   if (!keepsFailed) return;
   sql.run`UPDATE request SET space = ${tx.space} WHERE n IN (SELECT n FROM failure WHERE space = ${before})`;
+  sql.run`UPDATE record SET space = ${tx.space} WHERE n IN (SELECT n FROM failure WHERE space = ${before})`;
   sql.run`UPDATE failure SET space = ${tx.space} WHERE space = ${before}`;
   Object.assign(tx.tally, { failed, failed_records, accepted: failed });
 }

@@ -12,7 +12,7 @@ const tables = `
   SELECT name AS "table",
     coalesce((SELECT name FROM pragma_table_info(t.name) WHERE pk > 0 ORDER BY pk DESC LIMIT 1), 'rowid') AS key
   FROM sqlite_schema AS t
-  WHERE type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) WHERE name = 'space')`;
+  WHERE type = 'table' AND name <> 'record' AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) WHERE name = 'space')`;
 
 /** Delete some of what was cleared. @returns whether that was all. */
 export function sweepSome({ sql }: OpenCrawl): boolean {

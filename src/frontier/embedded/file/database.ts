@@ -2,20 +2,12 @@
  * The database of a folder: one connection for each thread, shared by its clients. The file is made with the first write;
  * until then whoever reads finds an empty database in memory, so that a command that only reads leaves nothing behind.
  */
-import {
-  closeSync,
-  existsSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import { closeSync, existsSync, linkSync, openSync, rmSync, type Stats, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { BUSY_MS, type Connection, connect } from '../../../disk/sqlite.js';
 import { FrontierGoneError, RefusedError } from '../../../errors.js';
 import { dataFormats, otherFormat } from '../../data-format.js';
+import { schemaSql } from '../schema.inlined.js';
 import { enterFolder, type Folder, orUnavailable } from './folder.js';
 import { asExpected, damagedStore } from './sqlite-errors.js';
 import { Statements } from './statements.js';
@@ -254,8 +246,7 @@ function prepareEmpty(): Statements {
 }
 
 function schema(): string {
-  const text = readFileSync(new URL('../schema.sql', import.meta.url), 'utf8');
-  return `${text} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${dataFormats.embedded};`;
+  return `${schemaSql} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${dataFormats.embedded};`;
 }
 
 /** A folder that an older crawlnode has used, whose store was LMDB. */

@@ -9,8 +9,8 @@ import { tunableText } from '../../shared-settings/tunable-text.js';
 import { flush } from '../clear/clear.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { processStart } from '../file/processes.js';
+import { closedJustNow } from '../requests/budgets.js';
 import { setStart, startOf } from '../seeds/starts.js';
-import { closedJustNow } from './budgets.js';
 import { incarnationName, type NodeRow, newIncarnationNumber } from './node-row.js';
 import { declareDead } from './recover.js';
 import {

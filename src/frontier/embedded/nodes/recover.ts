@@ -2,21 +2,20 @@
 import {
   type CrashedRequest,
   type HeartbeatAnswer,
+  KILLS_WITHIN,
+  KILLS_WITHIN_MS,
   MAX_CRASHES,
   MAX_CRASHES_AMONG_KILLS,
 } from '../../frontier.js';
 import { sweepSome } from '../clear/sweep.js';
 import type { Transaction } from '../crawl/transaction.js';
-import { fail } from '../queue/failures.js';
-import { endLease, type LeasedRow, leasesOf, returnToQueue } from '../queue/leases.js';
+import { fail } from '../failed/failed-list.js';
+import { endLease, type LeasedRow, leasesOf, returnToQueue } from '../leases/lease-records.js';
 import { hexOf } from '../queue/requests.js';
 import { incarnationNumber, type NodeRow } from './node-row.js';
 
 /** Leases moved by one step: a transaction of a few ms. */
 const STEP = 100;
-/** Two kills within so many node timeouts, or a minute: a request that kills its nodes explains one, its first. */
-const KILLS_WITHIN = 10;
-const KILLS_WITHIN_MS = 60_000;
 
 /** A sign of life. */
 export function heartbeat(tx: Transaction, incarnation: string, pagesPerSecond: number): HeartbeatAnswer {

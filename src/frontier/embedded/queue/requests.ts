@@ -3,7 +3,7 @@ import { classOf } from '../../dupefilter-classes.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { plainText } from '../file/statements.js';
-import { forgetEarly } from './early-links.js';
+import { forgetEarly } from '../requests/early-links.js';
 import { type Order, orderOf } from './order.js';
 
 /** `suspect` is pending too, but is leased alone: a node died while it processed the request. */
@@ -61,7 +61,7 @@ export function insertRequest(
       ${request.unfiltered ? 1 : 0})
     ON CONFLICT DO NOTHING`;
   if (n === 0) return false;
-  sql.run`INSERT INTO record (n, text) VALUES (${n}, ${record})`;
+  sql.run`INSERT INTO record (n, space, id, arrived, due_at, text) VALUES (${n}, ${space}, ${id}, ${arrivalUs}, ${dueUs}, ${record})`;
   countAsWaiting(tx, state, domain, order);
   return true;
 }
@@ -82,11 +82,13 @@ export function makePending(
 
 /** Delay a request for `delayMs`, with a new record and priority. The caller ends its former state. */
 export function delay(tx: Transaction, n: number, delayMs: number, priority: number, record: string): void {
-  const due = dueAfter(tx, tx.takeArrival(), delayMs);
+  const arrival = tx.takeArrival();
+  const due = dueAfter(tx, arrival, delayMs);
   tx.sql.run`
     UPDATE request SET state = 'delayed', due = ${due}, priority = ${priority}, node = NULL, token = NULL, leased_at = NULL
     WHERE n = ${n}`;
-  tx.sql.run`REPLACE INTO record (n, text) VALUES (${n}, ${record})`;
+  tx.sql.run`REPLACE INTO record (n, space, id, arrived, due_at, text)
+    SELECT n, space, id, ${arrival}, due, ${record} FROM request WHERE n = ${n}`;
   tx.tally.delayed += 1;
 }
 
@@ -129,7 +131,9 @@ export function promoteDelayed(tx: Transaction, max: number): void {
     SELECT n, domain, priority, crashes FROM request WHERE space = ${space} AND state = 'delayed' AND due <= ${nowMs * 1000}
     ORDER BY due LIMIT ${max}`;
   for (const { n, domain, priority, crashes } of due) {
-    const order = orderOf(crawl.queue_class, priority, tx.takeArrival());
+    const arrival = tx.takeArrival();
+    const order = orderOf(crawl.queue_class, priority, arrival);
+    sql.run`UPDATE record SET arrived = ${arrival}, due_at = NULL WHERE n = ${n}`;
     tx.tally.delayed -= 1;
     makePending(tx, { n, domain, ...order }, crashes);
   }

@@ -2,8 +2,8 @@
 import type { FrontierRequest, Inspection } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { dueAtOf } from '../domains/delay-timer.js';
+import { failureOf } from '../failed/failed-list.js';
 import { incarnationName } from '../nodes/node-row.js';
-import { failureOf } from '../queue/failures.js';
 import { bytesOf, type RequestState } from '../queue/requests.js';
 
 interface FoundRequest {
@@ -22,7 +22,7 @@ export function inspectRequest(tx: Transaction, request: FrontierRequest): Inspe
   const seen = tx.dupefilter.has(fingerprint);
   const life = request.unfiltered ? null : (tx.dupefilter.open()?.life(fingerprint) ?? null);
   const row = tx.sql.get<FoundRequest>`
-    SELECT n, state, domain, due, crashes, node, leased_at, text FROM request LEFT JOIN record USING (n)
+    SELECT n, state, domain, due, crashes, node, leased_at, text FROM request LEFT JOIN record USING (n, space, id)
     WHERE space = ${tx.space} AND id = ${bytesOf(request.id)}`;
   if (row === undefined) {
     const nothing = { record: null, crashes: 0, owner: null, leasedAtMs: null, dueAtMs: null, failure: null };

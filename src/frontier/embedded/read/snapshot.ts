@@ -113,7 +113,7 @@ const REQUEST_BYTES = 110;
 function requestBytes({ sql, space }: Transaction, count: number): number {
   const row = sql.get<{ mean: number | null }>`
     SELECT avg(octet_length(text) + 2 * octet_length(domain)) AS mean FROM (
-      SELECT text, domain FROM request LEFT JOIN record USING (n) WHERE space = ${space} LIMIT ${SAMPLE})`;
+      SELECT text, domain FROM request LEFT JOIN record USING (n, space, id) WHERE space = ${space} LIMIT ${SAMPLE})`;
   return Math.round(count * (REQUEST_BYTES + (row?.mean ?? 0)));
 }
 

@@ -2,10 +2,10 @@
 import type { Backups } from '../../backup/entry.js';
 import { readParts } from '../../backup/parts.js';
 import type { FailedList } from '../../frontier.js';
+import { refuseOtherFormat } from '../connection/preflight.js';
 import type { Ask } from '../connection/scan.js';
 import { readCookieNews } from '../cookies/cookie-reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
-import { refuseOtherFormat } from '../doctor/preflight.js';
 import { readDupefilter } from './dupefilter.js';
 import { readCrawl } from './read-crawl.js';
 import { readFeedEntries, readList, readSeeds, readStats } from './read-seeds-feeds-items.js';

@@ -3,7 +3,7 @@
  * full server then deletes whole queues without a word. While it may, nothing is leased.
  */
 import { FrontierUnavailableError } from '../../../errors.js';
-import { evictionDanger } from '../doctor/examine/server.js';
+import { evictionDanger } from '../examine/server.js';
 import type { RedisConnection } from './connection.js';
 
 const ASK_EVERY_MS = 3_000;

@@ -8,13 +8,18 @@
  * the libraries of two versions live side by side.
  */
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import { dataFormats } from '../../data-format.js';
+import * as limits from '../../types/limits.js';
+import { luaFiles } from '../lua-files.inlined.js';
 import { type Client, callFunction, resultsOf } from './client.js';
 import { isFull, LibraryNeedsMemory } from './errors.js';
 import type { Reply } from './reply.js';
 
-const luaFolder = new URL('../lua/', import.meta.url);
+/** The numbers of the rules that both engines obey, as Lua reads them: `limits.MAX_CRASHES`. Sorted: the library's name is a hash. */
+const sharedLimits = Object.entries(limits)
+  .map(([name, value]) => `${name} = ${value}`)
+  .sort()
+  .join(', ');
 
 /** What runs while the library is loaded; all else only declares what a call runs. */
 const first = ['base/verbs.lua', 'dupefilters/dupefilters.lua', 'dupefilters/expiring.lua'];
@@ -59,16 +64,13 @@ export async function loadAndCall(
 }
 
 function assemble(): Library {
-  const all = readdirSync(luaFolder, { recursive: true, encoding: 'utf8' })
-    .map((file) => file.replaceAll('\\', '/'))
-    .filter((file) => file.endsWith('.lua') && !first.includes(file))
-    .sort();
-  const files = [...first, ...all];
+  const files = [...first, ...Object.keys(luaFiles).filter((file) => !first.includes(file))];
   const tables = files.map(tableOf);
   const body = [
     `local FORMAT = '${dataFormats.redis}'`,
+    `local limits = { ${sharedLimits} }`,
     `local ${tables.join(', ')} = ${tables.map(() => '{}').join(', ')}`,
-    ...files.map((file) => `do -- ${file}\n${readFileSync(new URL(file, luaFolder), 'utf8')}end`),
+    ...files.map((file) => `do -- ${file}\n${luaFiles[file]}end`),
   ].join('\n');
   const hash = createHash('sha1').update(body).digest('hex').slice(0, 8);
   const name = `cn${dataFormats.redis}_${hash}`;

@@ -3,10 +3,10 @@ import { dataFormats } from '../../data-format.js';
 import type { Control, NodeSnapshot, OutboxSnapshot, PartCounts, Shape, Snapshot } from '../../frontier.js';
 import type { FrontierKeys } from '../../open-options.js';
 import type { Client } from '../connection/client.js';
+import { foundFormat } from '../connection/preflight.js';
 import { pairs } from '../connection/scan.js';
-import { foundFormat } from '../doctor/preflight.js';
+import { readFeeds } from '../feeds/outbox.js';
 import { badSeedsKey, type InternalWord, internalKey, internalWords } from '../keys.js';
-import { readFeeds } from '../redis-feeds.js';
 import { readStats } from '../stored-stats.js';
 import { dupefilterBytes, seenCount } from './dupefilter.js';
 import { byName, bytesOf, clockOf, lengthOf, sum } from './measuring.js';
@@ -106,12 +106,12 @@ async function readNodes(
   nowMs: number,
   nodeTimeoutMs: number,
 ): Promise<{ nodes: NodeSnapshot[]; silent: NodeSnapshot[] }> {
-  const [beats, dead, infos, held, pages] = await Promise.all([
+  const [beats, dead, infos, held, settled] = await Promise.all([
     client.zrange(internalKey(keys, 'nodes'), 0, -1, 'WITHSCORES'),
     client.zrange(internalKey(keys, 'dead'), 0, -1, 'WITHSCORES'),
     client.hgetall(internalKey(keys, 'node-info')),
     client.hgetall(internalKey(keys, 'held')),
-    client.hgetall(internalKey(keys, 'pages')),
+    client.hgetall(internalKey(keys, 'settled')),
   ]);
   const describe = (incarnation: string, heardAtMs: number): NodeSnapshot => {
     const info = storedObject(infos[incarnation]);
@@ -124,7 +124,7 @@ async function readNodes(
       startedAt,
       heartbeatAgeMs: Math.max(0, Math.round(nowMs - heardAtMs)),
       leased: Number(held[incarnation] ?? 0),
-      pages: Number(pages[incarnation] ?? 0),
+      pages: Number(settled[incarnation] ?? 0),
       pagesPerSecond: numberField(info, 'pagesPerSecond') ?? 0,
       clockAheadMs: joinedAtMs === undefined ? 0 : startedAt - joinedAtMs,
     };

@@ -1,4 +1,5 @@
 /** Where elements stand among their siblings: each parent is counted once, not once for each of its children. */
+import { isTag } from 'domhandler';
 import { DomUtils } from 'htmlparser2';
 import type { AnyNode, Element } from '../markup-tree.js';
 
@@ -33,7 +34,7 @@ function placeIn(
   const key = element.parent ?? element;
   let places = counted.get(key);
   if (places === undefined) {
-    places = count(DomUtils.getSiblings(element).filter(DomUtils.isTag));
+    places = count(DomUtils.getSiblings(element).filter(isTag));
     counted.set(key, places);
   }
   return places.get(element)!;

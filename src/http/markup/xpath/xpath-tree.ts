@@ -2,7 +2,7 @@
  * A tree of a page as XPath sees it, in the shape of the DOM that the package `xpath` reads: attributes and texts are
  * nodes, and each node knows its place in document order. It is built once for a page, on the first `xpath()`.
  */
-import { DomUtils } from 'htmlparser2';
+import { isCDATA, isComment, isTag, isText } from 'domhandler';
 import type { AnyNode, Document, Element } from '../markup-tree.js';
 
 const ELEMENT = 1;
@@ -133,13 +133,13 @@ export class XPathTree {
     for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
       const { node, parent } = next;
       // XPath knows no CDATA sections: their text belongs to the element.
-      if (DomUtils.isCDATA(node)) {
+      if (isCDATA(node)) {
         pushReversed(stack, node.children, parent);
         continue;
       }
       const kind = kindOf(node, xml);
       if (kind === null) continue;
-      const element = DomUtils.isTag(node) ? node : null;
+      const element = isTag(node) ? node : null;
       order += 1;
       const created = new XPathNode(kind, { parent, document: this.root, order }, element, steps);
       parent.append(created);
@@ -156,7 +156,7 @@ export class XPathTree {
 }
 
 function childrenOf(root: Document | Element): AnyNode[] {
-  return DomUtils.isTag(root) ? [root] : [...root.children];
+  return isTag(root) ? [root] : [...root.children];
 }
 
 function pushReversed(
@@ -169,11 +169,11 @@ function pushReversed(
 
 /** Null for what XPath does not see, such as a doctype. */
 function kindOf(node: AnyNode, xml: boolean): ConstructorParameters<typeof XPathNode>[0] | null {
-  if (DomUtils.isTag(node)) {
+  if (isTag(node)) {
     return { nodeType: ELEMENT, name: node.name, namespace: xml ? namespaceOf(node.name, node) : null };
   }
-  if (DomUtils.isText(node)) return { nodeType: TEXT, name: '#text', value: node.data };
-  if (DomUtils.isComment(node)) return { nodeType: COMMENT, name: '#comment', value: node.data };
+  if (isText(node)) return { nodeType: TEXT, name: '#text', value: node.data };
+  if (isComment(node)) return { nodeType: COMMENT, name: '#comment', value: node.data };
   if ('data' in node && !node.data.startsWith('!')) {
     return { nodeType: INSTRUCTION, name: node.name, value: node.data };
   }
@@ -185,7 +185,7 @@ function namespaceOf(name: string, element: Element): string | null {
   const colon = name.indexOf(':');
   const declaration = colon > 0 ? `xmlns:${name.slice(0, colon)}` : 'xmlns';
   for (let at: AnyNode | null = element; at !== null; at = at.parent) {
-    if (DomUtils.isTag(at) && Object.hasOwn(at.attribs, declaration)) return at.attribs[declaration]!;
+    if (isTag(at) && Object.hasOwn(at.attribs, declaration)) return at.attribs[declaration]!;
   }
   return null;
 }

@@ -16,7 +16,7 @@ let lastEncoded: { readonly ending: Ending; readonly text: string } | undefined;
 export function endingOf(record: Ending): string {
   if (lastEncoded !== undefined && isAlike(lastEncoded.ending, record)) return lastEncoded.text;
   const { callback, errback, priority, dontFilter, depth, origin, parent, attempts, redirects } = record;
-  const { cookies, cookieJar, acceptedAtMs } = record;
+  const { lenient, cookies, cookieJar, acceptedAtMs } = record;
   let text = '';
   if (callback !== null) text += `,"c":${JSON.stringify(callback)}`;
   if (errback !== null) text += `,"e":${JSON.stringify(errback)}`;
@@ -26,12 +26,13 @@ export function endingOf(record: Ending): string {
   if (origin !== null) text += `,"o":"${origin.seed}${origin.private ? '!' : ''}"`;
   if (parent !== null) text += `,"q":"${parent}"`;
   if (attempts !== 0) text += `,"a":${attempts}`;
+  if (lenient === true) text += ',"l":1';
   if (redirects !== 0) text += `,"r":${redirects}`;
   if (cookies !== null) text += `,"k":${JSON.stringify(cookies)}`;
   if (cookieJar !== null) text += `,"j":${JSON.stringify(cookieJar)}`;
   if (acceptedAtMs !== 0) text += `,"t":${acceptedAtMs}`;
   text = detached(`${text}}`);
-  if (cookies === null) {
+  if (cookies === null && lenient === undefined) {
     const fields = { callback, errback, priority, dontFilter, depth, origin, parent, attempts, redirects };
     lastEncoded = { ending: { ...fields, cookies, cookieJar, acceptedAtMs }, text };
   }
@@ -49,6 +50,7 @@ function isAlike(a: Ending, b: Ending): boolean {
     a.origin?.private === b.origin?.private &&
     a.parent === b.parent &&
     a.attempts === b.attempts &&
+    b.lenient === undefined &&
     a.redirects === b.redirects &&
     a.cookies === b.cookies &&
     a.cookieJar === b.cookieJar &&

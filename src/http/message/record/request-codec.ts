@@ -5,10 +5,10 @@
  *
  * Keys: v version, u url, m method, h headers, b body (base64), x meta, g cbKwargs, c callback, e errback, p priority,
  * n dontFilter, d depth, o origin (`!` at its end: it may connect to private addresses), q parent, a attempts,
- * r redirects, k cookies, j cookie jar, t accepted at, f the item that waits for this file (`waiting-item.ts`).
+ * l lenient, r redirects, k cookies, j cookie jar, t accepted at, f the item that waits for this file (`waiting-item.ts`).
  */
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { InvalidRequestError } from '../../../errors.js';
 import { domainOf } from '../../url/domain.js';
 import { parseUrl } from '../../url/parse-url.js';
@@ -87,6 +87,7 @@ const schema = z.strictObject({
     .regex(/^[0-9a-f]{40}$/)
     .optional(),
   a: count.optional(),
+  l: z.literal(1).optional(),
   r: count.optional(),
   k: z.union([z.record(text, text), z.array(cookie)]).optional(),
   j: text.optional(),
@@ -120,6 +121,7 @@ export function decodeRecord(record: string): RequestRecord {
     origin: f.o === undefined ? null : { seed: f.o.slice(0, 8), private: f.o.endsWith('!') },
     parent: f.q ?? null,
     attempts: f.a ?? 0,
+    ...(f.l === 1 && { lenient: true as const }),
     redirects: f.r ?? 0,
     cookies: f.k === undefined ? null : Array.isArray(f.k) ? f.k : Object.assign(Object.create(null), f.k),
     cookieJar: f.j ?? null,
@@ -212,7 +214,7 @@ export interface RequestContext {
 
 /**
  * Converts a request for the frontier. Its id is the fingerprint. With dontFilter it is a hash of the fingerprint, the
- * page (or job) and the ordinal, so that pushing the request again is still idempotent (DESIGN §5, Identity).
+ * page (or job) and the ordinal, so that pushing the request again has no effect.
  * @throws InvalidRequestError with code `record_too_large`
  */
 export function toFrontierRequest(request: Request, context: RequestContext): FrontierRequest {

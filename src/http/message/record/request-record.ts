@@ -45,6 +45,8 @@ export interface RequestRecord {
   readonly parent: string | null;
   /** HTTP attempts so far that ended in a retry. The frontier counts crashes separately. */
   readonly attempts: number;
+  /** An earlier response to it was not valid HTTP: its next one is parsed leniently. */
+  readonly lenient?: true;
   readonly redirects: number;
   readonly cookies: RequestCookies | null;
   readonly cookieJar: string | null;

@@ -3,7 +3,7 @@
  * files survive the node. Other programs can write to the store, so what is read is checked: no path of it leaves the folder
  * of the files.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { FileResult, JsonObject, WaitingItem } from './request-record.js';
 
 const text = z.string().max(1024 * 1024);

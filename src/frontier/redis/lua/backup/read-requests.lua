@@ -21,7 +21,7 @@ local readers = {
   suspects = function(entry) return entryOf(entry) end,
   delayed = entryOf,
   leases = function(id, packed)
-    local lease = leases.unpack(packed)
+    local lease = leaseRecords.unpack(packed)
     return { id = id, order = lease.order, domain = lease.domain }
   end,
 }
@@ -48,7 +48,7 @@ verbs.register('read_requests', { 'no-writes' }, function(crawl, args)
     if records[i] then
       local priority, arrival = readOrder(crawl, request)
       requests[#requests + 1] =
-        { request.id, request.domain, priority, arrival, request.dueAt or false, crashes[i] or 0, records[i] }
+        { request.id, request.domain, priority, arrival, request.dueAt or false, crashes[i] or 0, storedRecord.json(records[i]) }
       bytes = bytes + #records[i]
     end
   end

@@ -62,15 +62,16 @@ function restore.requests(crawl, args)
   for _, request in ipairs(args.requests) do
     local id = request.id
     if not isLive(crawl, id) then
-      redis.call('HSET', crawl.keys.requests, id, request.record)
       if request.crashes > 0 then redis.call('HSET', crawl.keys.crashes, id, request.crashes) end
-      if request.dueAtMs > 0 then
-        queue.delay(crawl, request.domain, request.priority, id, request.dueAtMs)
+      local dueAt, arrival = math.ceil(request.dueAtMs), request.arrival
+      if dueAt > 0 then
+        arrival = queue.delay(crawl, request.domain, request.priority, id, dueAt)
       else
-        latest = math.max(latest, request.arrival)
-        local sortKey = queue.order(crawl, request.priority, request.arrival) .. id
+        latest = math.max(latest, arrival)
+        local sortKey = queue.order(crawl, request.priority, arrival) .. id
         queue.makePending(crawl, request.domain, sortKey, request.crashes)
       end
+      redis.call('HSET', crawl.keys.requests, id, storedRecord.pack(request.record, arrival, dueAt))
       meta.add(crawl, 'accepted', 1)
     end
   end
@@ -86,7 +87,7 @@ function restore.failed(crawl, args)
       redis.call('ZADD', at.failed, request.atUs, id)
       redis.call('HSET', at.failures, id, request.failure)
       if request.crashes > 0 then redis.call('HSET', at.crashes, id, request.crashes) end
-      if request.record then redis.call('HSET', at.requests, id, request.record) end
+      if request.record then redis.call('HSET', at.requests, id, storedRecord.pack(request.record, request.atUs)) end
       meta.add(crawl, 'accepted', 1)
     end
   end

@@ -1,15 +1,15 @@
 -- The keys of a crawl, and what each of them holds: the data format. A change here that an older crawlnode would misread
 -- needs a new number in data-format.ts.
 --
--- Every call declares all keys in KEYS, in this order, which keys.ts repeats. `repaired` normally does not exist. So during
--- a slot migration in a Cluster Redis finds a key missing and answers TRYAGAIN, or ASK where no key is left, before the
--- function starts. No call can fail halfway. During a repair `probe` is missing in its stead.
+-- Every call declares all keys in KEYS, in this order, which keys.ts repeats. `absent` never exists. So during a slot
+-- migration in a Cluster Redis finds a key missing and answers TRYAGAIN, or ASK where no key is left, before the function
+-- starts. No call can fail halfway.
 local FIXED = 35
 
 function keys.byName(KEYS)
   return {
     -- The public ones, by their templates.
-    requests = KEYS[1], -- HASH id → record of each request (JSON, never parsed here), not of failed ones beyond FAILED_LIMIT
+    requests = KEYS[1], -- HASH id → record of each request (stored-record.lua), not of failed ones beyond FAILED_LIMIT
     dupefilter = KEYS[2], -- of one key: SET, ZSET or HASH, see dupefilters/
     items = KEYS[3], -- LIST of JSON
     stats = KEYS[4], -- HASH counter → number
@@ -19,7 +19,7 @@ function keys.byName(KEYS)
     queue = KEYS[6], -- ZSET, all scores 0: member of each pending request that is not a suspect
     suspects = KEYS[7], -- ZSET by crashes: entry of each pending request that was leased when its node died
     delayed = KEYS[8], -- ZSET due at → entry
-    leases = KEYS[9], -- HASH id → record, see leases/leases.lua
+    leases = KEYS[9], -- HASH id → record, see leases/lease-records.lua
     failed = KEYS[10], -- ZSET failed at in µs → id
     failures = KEYS[11], -- HASH id → JSON { reason, status, attempts, crashes, node, detail }
     crashes = KEYS[12], -- HASH id → number of nodes that died while processing it
@@ -32,7 +32,7 @@ function keys.byName(KEYS)
     dead = KEYS[17], -- ZSET instant → incarnation whose leases are still to be moved
     ['node-info'] = KEYS[18], -- HASH incarnation → JSON { id, host, pid, startedAt, joinedAtMs, pagesPerSecond }
     held = KEYS[19], -- HASH incarnation → number of its leases
-    pages = KEYS[20], -- HASH incarnation → pages it has settled
+    settled = KEYS[20], -- HASH incarnation → pages it has settled as done or failed
     answers = KEYS[21], -- HASH → answers that may not have arrived, see answers.lua
     -- Feeds, see feeds/feeds.lua.
     feeds = KEYS[22], -- HASH feed → JSON, feed:tail → number of its last item
@@ -51,7 +51,7 @@ function keys.byName(KEYS)
     index = KEYS[32], -- HASH
     garbage = KEYS[33], -- HASH generation → pieces left
     probe = KEYS[34], -- a SET for an instant, when a client starts (preflight.ts)
-    repaired = KEYS[35], -- SET of the ids that a repair under way has dealt with
+    absent = KEYS[35], -- never exists
   }
 end
 

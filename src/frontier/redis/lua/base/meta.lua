@@ -20,12 +20,13 @@
 --   run_args, run_start  arguments of the run as JSON; the name of its field above
 --   delay, randomize, limit, node_timeout, failed_limit, queue_limit, domain_pages, slots, autothrottle   the tunables, as
 --     text: the last two are JSON, see domains/domain-limits.lua and domains/autothrottle.lua
---   run, run_started, run_ended, run_closed, closing, closed_at, closed_limit   the run, and why it closes or closed
+--   run, run_started, run_ended, run_closed, closing, closing_at, closing_limit   the run, and why it closes or closed
 --   run_pages, run_items, run_errors, run_failed, run_accepted   what all nodes of the run have counted
 --   run_error_pages      done requests of the run whose pages answered with an error
 --   run_good             1 once a page of the run was processed
 --   budgets              what the run may use up, see requests/budgets.lua
---   volunteer, hungry, hungry_at, idle_since   see leases/suspects.lua, leases/leasing.lua
+--   volunteer, hungry, hungry_at, idle_since   see leases/suspects.lua, leases/fair-share.lua,
+--     requests/completion.lua
 --   killed_at, killed_before   when the last two nodes died that were not processing a suspect, see nodes/recover.lua
 --   cookies, cookies_floor   versions of the cookies, see cookies/cookies.lua
 --   early                pages with links that they pushed before their settles, see requests/early-links.lua

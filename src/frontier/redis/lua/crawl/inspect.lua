@@ -7,14 +7,14 @@
 --   the first are absent where there is nothing. O(1).
 verbs.register('inspect', { 'no-writes' }, function(crawl, args)
   local at, id = crawl.keys, args.id
-  local lease = leases.read(crawl, { id })[1]
+  local lease = leaseRecords.read(crawl, { id })[1]
   local letter, atMs, status, attempts = state.read(crawl, args.fingerprint)
   local d = examineDomains.readable(args.domain, redis.call('HGET', at.domains, args.domain))
   local opensAt = d and delayTimer.dueAt(d) or 0
   return verbs.named({
     seen = dupefilters.of(crawl).seen(crawl, { args.mark })[1],
     life = letter and { letter, atMs, status, attempts },
-    record = redis.call('HGET', at.requests, id),
+    record = storedRecord.json(redis.call('HGET', at.requests, id)),
     crashes = redis.call('HGET', at.crashes, id),
     node = lease and lease.node,
     leasedAtMs = lease and lease.atMs,

@@ -2,8 +2,8 @@
 -- waiting items stay.
 
 local QUEUE = { 'requests', 'meta', 'queue', 'domains', 'ready', 'waiting', 'delayed', 'suspects', 'leases', 'nodes',
-  'dead', 'node-info', 'held', 'pages', 'crashes', 'answers', 'robots', 'robots-kept', 'cookies', 'cookie-versions', 'jars',
-  'validators', 'domain-pages', 'repaired' }
+  'dead', 'node-info', 'held', 'settled', 'crashes', 'answers', 'robots', 'robots-kept', 'cookies', 'cookie-versions', 'jars',
+  'validators', 'domain-pages' }
 
 -- Deletes the requests, their indexes and the cookies, but not the failed list.
 function wipe.queue(crawl)

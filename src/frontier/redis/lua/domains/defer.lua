@@ -4,7 +4,7 @@
 -- args: id, number: the request of the lease, and the number of the call that created it · random in [0, 1)
 -- Returns the ms to wait before the download, or -1 where the lease is no longer this node's. O(log n).
 verbs.register('defer', { 'allow-oom', 'crawl', 'live-node', 'once' }, function(crawl, args)
-  local lease = leases.read(crawl, { args.id })[1]
+  local lease = leaseRecords.read(crawl, { args.id })[1]
   if not lease or lease.node ~= crawl.caller or lease.call ~= args.number then return -1 end
   local d = domains.of(crawl, lease.domain)
   -- Where nothing was leased from the domain since, the instant of this lease is still its own.

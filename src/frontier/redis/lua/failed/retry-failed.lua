@@ -8,8 +8,9 @@ verbs.register('retry_failed', { 'crawl-if-any', 'accepts' }, function(crawl, ar
   for i, id in ipairs(requests.ids) do
     if acceptance.revive(crawl, id) then
       ids[#ids + 1], untried[#untried + 1] = id, 0
-      lists.pair(records, id, requests.records[i])
-      queue.add(crawl, requests.domains[i], queue.order(crawl, requests.priorities[i], queue.nextArrival(crawl)) .. id)
+      local arrival = queue.nextArrival(crawl)
+      lists.pair(records, id, storedRecord.pack(requests.records[i], arrival))
+      queue.add(crawl, requests.domains[i], queue.order(crawl, requests.priorities[i], arrival) .. id)
     end
   end
   lists.send('HSET', crawl.keys.requests, records)

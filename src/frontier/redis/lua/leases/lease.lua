@@ -10,5 +10,5 @@
 --   delayMs, crashes of each, in the order of the ids · waitMs: when to ask again · crawl: its state. O(k log n) for k leases.
 verbs.register('lease', { 'crawl', 'live-node' }, function(crawl, args)
   serverData.refuseOther(args.lease.server)
-  return leasing.run(crawl)
+  return grantLeases.run(crawl)
 end)

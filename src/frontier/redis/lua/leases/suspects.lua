@@ -2,12 +2,11 @@
 -- incarnation at a time is the volunteer (meta.volunteer): it finishes its other leases, then processes the suspects one by
 -- one. Those with the fewest crashes come first: while somebody kills nodes from outside, the deaths spread over many suspects, and
 -- the one with the most crashes is judged last.
-local LOOK_AT = 100
 
 -- The first suspect whose domain may be leased from. A domain whose delay runs is put into `waiting`, which tells when to
 -- ask again.
 local function firstEligible(crawl)
-  for _, entry in ipairs(redis.call('ZRANGE', crawl.keys.suspects, 0, LOOK_AT - 1)) do
+  for _, entry in ipairs(redis.call('ZRANGE', crawl.keys.suspects, 0, limits.SUSPECTS_READ - 1)) do
     local d = domains.of(crawl, queue.domainOf(entry))
     if delayTimer.dueAt(d) > crawl.nowMs then
       if d.state ~= 'waiting' then domains.markChanged(crawl, d) end

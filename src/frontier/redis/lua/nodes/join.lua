@@ -58,7 +58,7 @@ local function setTunables(crawl, tunables, alone)
   crawl.decoded = {}
   -- Under another limit a domain with leases may become full, or stop being full.
   if meta.get(crawl, 'limit') ~= limitBefore or meta.get(crawl, 'slots') ~= slotsBefore then
-    for _, name in ipairs(leases.domains(crawl)) do domains.markChanged(crawl, domains.of(crawl, name)) end
+    for _, name in ipairs(leaseRecords.domains(crawl)) do domains.markChanged(crawl, domains.of(crawl, name)) end
   end
   return changed
 end

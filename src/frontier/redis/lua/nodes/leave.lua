@@ -56,7 +56,7 @@ verbs.register('leave', { 'allow-oom' }, function(crawl, args)
     verbs.save(crawl)
     return cjson.encode({ last = false, cleared = false, awaits = awaits })
   end
-  leases.returnToQueue(crawl, leases.of(crawl, crawl.caller, math.huge))
+  leaseRecords.returnToQueue(crawl, leaseRecords.of(crawl, crawl.caller, math.huge))
   nodes.drop(crawl, crawl.caller)
   if meta.get(crawl, 'volunteer') == crawl.caller then meta.set(crawl, 'volunteer', '') end
   nodes.markDead(crawl)

@@ -50,6 +50,6 @@ end
 function nodes.drop(crawl, incarnation)
   redis.call('ZREM', crawl.keys.nodes, incarnation)
   redis.call('ZREM', crawl.keys.dead, incarnation)
-  for _, word in ipairs({ 'node-info', 'held', 'pages' }) do redis.call('HDEL', crawl.keys[word], incarnation) end
+  for _, word in ipairs({ 'node-info', 'held', 'settled' }) do redis.call('HDEL', crawl.keys[word], incarnation) end
   answers.forgetCaller(crawl, incarnation)
 end

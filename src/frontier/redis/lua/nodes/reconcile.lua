@@ -6,7 +6,7 @@
 -- Returns { how many were returned, ids that the store does not know as this node's }. O(leases).
 verbs.register('reconcile', { 'allow-oom', 'crawl', 'live-node' }, function(crawl, args)
   local lost, isHeld, heldCount = {}, {}, 0
-  for i, lease in ipairs(leases.read(crawl, args.ids)) do
+  for i, lease in ipairs(leaseRecords.read(crawl, args.ids)) do
     if lease and lease.node == crawl.caller and lease.call == args.calls[i] then
       isHeld[args.ids[i]], heldCount = true, heldCount + 1
     else
@@ -15,14 +15,14 @@ verbs.register('reconcile', { 'allow-oom', 'crawl', 'live-node' }, function(craw
   end
   local ids, returned = {}, {}
   if nodes.held(crawl, crawl.caller) > heldCount then
-    local known, found = leases.of(crawl, crawl.caller, math.huge)
+    local known, found = leaseRecords.of(crawl, crawl.caller, math.huge)
     for i, lease in ipairs(found) do
       if not isHeld[known[i]] and crawl.nowMs - lease.atMs >= args.graceMs then
         ids[#ids + 1], returned[#returned + 1] = known[i], lease
       end
     end
   end
-  leases.returnToQueue(crawl, ids, returned)
+  leaseRecords.returnToQueue(crawl, ids, returned)
   marks.lookClosely(crawl)
   return { #returned, lost }
 end)

@@ -6,31 +6,28 @@
 -- Returns JSON of isDone: no incarnation holds leases any more, or none could be ended · nodes: { incarnation, id, count: of leases ended } of the
 -- dead that this call handled · failed: { id: in hex, record: null where it is not kept, crashes } of the requests that failed;
 -- nothing without a crawl. O(nodes + leases).
-local MAX_CRASHES = 3
--- While nodes die that no suspect explains, somebody kills them from outside: then a suspect proves less by its crashes.
-local MAX_CRASHES_AMONG_KILLS = 5
--- Two such deaths within so many node timeouts, or a minute: a request that kills its nodes explains one, its first.
-local KILLS_WITHIN, KILLS_WITHIN_MS = 10, 60000
 
+-- A node died that was not processing a suspect.
 local function noteKill(crawl)
   meta.set(crawl, 'killed_before', meta.number(crawl, 'killed_at'))
   meta.set(crawl, 'killed_at', crawl.nowMs)
 end
 
+-- While nodes die that no suspect explains, somebody kills them from outside: then a suspect proves less by its crashes.
 local function maxCrashes(crawl)
-  local withinMs = math.max(KILLS_WITHIN_MS, KILLS_WITHIN * meta.number(crawl, 'node_timeout', 30000))
-  return meta.number(crawl, 'killed_before') > crawl.nowMs - withinMs and MAX_CRASHES_AMONG_KILLS or MAX_CRASHES
+  local withinMs = math.max(limits.KILLS_WITHIN_MS, limits.KILLS_WITHIN * meta.number(crawl, 'node_timeout', 30000))
+  return meta.number(crawl, 'killed_before') > crawl.nowMs - withinMs and limits.MAX_CRASHES_AMONG_KILLS or limits.MAX_CRASHES
 end
 
 -- Counts a crash of a request whose node died while processing it: makes it a suspect, or fails it.
 local function suspect(crawl, id, lease, failed)
   local crashes = redis.call('HINCRBY', crawl.keys.crashes, id, 1)
-  if crashes < maxCrashes(crawl) then return leases.release(crawl, id, lease, crashes) end
-  leases.fail(crawl, id, cjson.encode({ reason = 'crashed', attempts = crashes, crashes = crashes,
+  if crashes < maxCrashes(crawl) then return leaseRecords.release(crawl, id, lease, crashes) end
+  leaseRecords.fail(crawl, id, cjson.encode({ reason = 'crashed', attempts = crashes, crashes = crashes,
     node = nodes.idOf(crawl, lease.node) }))
   state.note(crawl, { id }, 'failed')
   counters.add(crawl, 'crashed/count', 1)
-  local record = redis.call('HGET', crawl.keys.requests, id) or cjson.null
+  local record = storedRecord.json(redis.call('HGET', crawl.keys.requests, id)) or cjson.null
   failed[#failed + 1] = { id = lists.hex(id), record = record, crashes = crashes }
 end
 
@@ -38,8 +35,8 @@ verbs.register('recover', { 'allow-oom', 'crawl-if-any' }, function(crawl, args)
   local left, handled, failed = args.most, {}, {}
   nodes.markDead(crawl)
   for _, incarnation in ipairs(redis.call('ZRANGE', crawl.keys.dead, 0, -1)) do
-    local ids, ended = leases.of(crawl, incarnation, left)
-    leases.finish(crawl, ids, ended)
+    local ids, ended = leaseRecords.of(crawl, incarnation, left)
+    leaseRecords.finish(crawl, ids, ended)
     for i, lease in ipairs(ended) do suspect(crawl, ids[i], lease, failed) end
     left = left - #ended
     local isDone = nodes.held(crawl, incarnation) <= 0

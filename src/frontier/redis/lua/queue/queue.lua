@@ -71,10 +71,13 @@ function queue.makePending(crawl, domain, sortKey, crashes)
 end
 
 -- Delays a request until dueMs. It gets a new arrival number when it becomes pending; until then its arrival sorts it among
--- those of the same instant and priority.
-function queue.delay(crawl, domain, priority, id, dueMs)
-  local order = struct.pack('>I5I7', 2147483648 - priority, queue.nextArrival(crawl))
+-- those of the same instant and priority. A repair gives that arrival again; else it is absent.
+-- Returns it.
+function queue.delay(crawl, domain, priority, id, dueMs, arrival)
+  arrival = arrival or queue.nextArrival(crawl)
+  local order = struct.pack('>I5I7', 2147483648 - priority, arrival)
   redis.call('ZADD', crawl.keys.delayed, dueMs, order .. id .. domain)
+  return arrival
 end
 
 -- Makes delayed requests pending that are due, a bounded number.
@@ -83,12 +86,13 @@ function queue.promoteDelayed(crawl)
   if #due == 0 then return end
   local ids = {}
   for i, entry in ipairs(due) do ids[i] = queue.idOf(entry) end
-  local crashes = lists.read('HMGET', crawl.keys.crashes, ids)
+  local crashes, stored, accepted = lists.read('HMGET', crawl.keys.crashes, ids), lists.read('HMGET', crawl.keys.requests, ids), {}
   for i, entry in ipairs(due) do
-    local priority = 2147483648 - struct.unpack('>I5', entry)
-    local order = queue.order(crawl, priority, queue.nextArrival(crawl))
-    queue.makePending(crawl, queue.domainOf(entry), order .. ids[i], tonumber(crashes[i] or 0))
+    local priority, arrival = 2147483648 - struct.unpack('>I5', entry), queue.nextArrival(crawl)
+    queue.makePending(crawl, queue.domainOf(entry), queue.order(crawl, priority, arrival) .. ids[i], tonumber(crashes[i] or 0))
+    if stored[i] then lists.pair(accepted, ids[i], storedRecord.pack(storedRecord.json(stored[i]), arrival)) end
   end
+  lists.send('HSET', crawl.keys.requests, accepted)
   lists.send('ZREM', crawl.keys.delayed, due)
 end
 

@@ -1,4 +1,14 @@
 -- Which pending requests are leased next: the best over all domains that are ready.
+--
+--   ready, by the best request (head) of each domain     behind what was read
+--     a:1   b:4   c:6                                  |   d:7   e:9 …
+--     ▲ take a:1. The next of a is 5:
+--     b:4   a:5   c:6                                  |   d:7   e:9 …
+--     ▲ take b:4. The next of b is 8, which would sort last, so b is left out: d may be before it.
+--     a:5   c:6                                        |   d:7   e:9 …
+--
+-- Invariant: the candidates are sorted, no request that was left is before one that was taken, and no domain that was not read
+-- is before a candidate. So each step takes the best request of all. room + 1 domains are read, since each gives one at least.
 
 -- Takes up to `most` requests out of a domain's queue, within its limits; only one where it has a delay.
 local function takeFrom(crawl, d, most, taken, members)

@@ -44,15 +44,17 @@ local function newOnes(crawl, requests, kind, page, isEarly)
   return passed
 end
 
--- Puts an accepted request into the queue, or among the delayed ones.
+-- Puts an accepted request into the queue, or among the delayed ones. Returns its record as it is stored.
 local function enqueue(crawl, requests, i, delayed)
   local id, domain, delay = requests.ids[i], requests.domains[i], requests.delays and requests.delays[i] or 0
   if delay > 0 then
-    queue.delay(crawl, domain, requests.priorities[i], id, crawl.nowMs + delay)
+    local dueAt = crawl.nowMs + math.ceil(delay)
     delayed[requests.marks[i]] = true
-  else
-    queue.add(crawl, domain, queue.order(crawl, requests.priorities[i], queue.nextArrival(crawl)) .. id)
+    return storedRecord.pack(requests.records[i], queue.delay(crawl, domain, requests.priorities[i], id, dueAt), dueAt)
   end
+  local arrival = queue.nextArrival(crawl)
+  queue.add(crawl, domain, queue.order(crawl, requests.priorities[i], arrival) .. id)
+  return storedRecord.pack(requests.records[i], arrival)
 end
 
 -- Accepts the requests that are new. Links are dropped when the queue holds twice its limit: they are not recorded, so that
@@ -90,9 +92,8 @@ function acceptance.accept(crawl, requests, kind, page, isEarly)
         brandNew = brandNew + 1
         if quota then pageQuota.take(quota, wantedDomains[n]) end
       end
-      lists.pair(records, id, requests.records[i])
+      lists.pair(records, id, enqueue(crawl, requests, i, delayed))
       if isFiltered then passedMarks[#passedMarks + 1] = requests.marks[i] else unfilteredIds[#unfilteredIds + 1] = id end
-      enqueue(crawl, requests, i, delayed)
     elseif isFiltered and not taken[id] then
       unseen = unseen + 1
     end

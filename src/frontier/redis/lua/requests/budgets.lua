@@ -21,8 +21,8 @@ end
 function budgets.close(crawl, reason, limit)
   if meta.get(crawl, 'closing') then return end
   meta.set(crawl, 'closing', reason)
-  meta.set(crawl, 'closed_at', crawl.nowMs)
-  meta.set(crawl, 'closed_limit', limit)
+  meta.set(crawl, 'closing_at', crawl.nowMs)
+  meta.set(crawl, 'closing_limit', limit)
 end
 
 -- Closes a run when a budget is used up.
@@ -60,11 +60,11 @@ end
 
 -- Why a node with these budgets should not begin a run: the last run was just closed by the same budget. Else nil.
 function budgets.closedJustNow(crawl, text, withinMs)
-  if text == '' or crawl.nowMs - meta.number(crawl, 'closed_at') >= withinMs then return nil end
+  if text == '' or crawl.nowMs - meta.number(crawl, 'closing_at') >= withinMs then return nil end
   local limits = cjson.decode(text)
   for _, reason in ipairs(REASONS) do
     local most = limits[reason[1]]
-    if meta.get(crawl, 'closing') == reason[2] and most > 0 and most == meta.number(crawl, 'closed_limit') then
+    if meta.get(crawl, 'closing') == reason[2] and most > 0 and most == meta.number(crawl, 'closing_limit') then
       return reason[2]
     end
   end

@@ -1,0 +1,25 @@
+/** Parsers of option values, for commander. */
+import { InvalidArgumentError } from 'commander';
+
+/** A positive count. */
+export function atLeastOne(text: string): number {
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number >= 1) return number;
+  throw new InvalidArgumentError('Expected a whole number, at least 1.');
+}
+
+/** A list with commas, whose option may also be repeated. */
+export function commaList(text: string, before?: string): string {
+  return before === undefined ? text : `${before},${text}`;
+}
+
+export type Pairs = Record<string, string>;
+
+/** `name=value`, whose option may be repeated. */
+export function addPair(text: string, pairs: Pairs = {}): Pairs {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('Expected name=value.');
+  const name = text.slice(0, at);
+  if (Object.hasOwn(pairs, name)) throw new InvalidArgumentError(`${name} is given twice.`);
+  return { ...pairs, [name]: text.slice(at + 1) };
+}

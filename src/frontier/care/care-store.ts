@@ -1,0 +1,129 @@
+/**
+ * What an engine offers to `verify` and `repair`: its request records and, apart from them, its queue entries, counters and
+ * domains, in batches of bounded size. Everything within one batch was read at one instant; between two batches a running
+ * crawl goes on.
+ */
+import type { RecordedRequest, Repaired } from '../frontier.js';
+
+/** What a request waits as. `pending` includes suspects. */
+export type WaitingState = 'pending' | 'delayed';
+
+/** Requests in one state, by the engine's queues. */
+export interface EntryBatch {
+  /** The ids, 20 bytes each. */
+  readonly ids: readonly Uint8Array[];
+  /** Those of them that are in another state as well, or have no record. */
+  readonly odd: readonly OddEntry[];
+}
+
+export interface OddEntry {
+  readonly id: Uint8Array;
+  /** The first one is that of the batch. */
+  readonly states: readonly string[];
+  readonly hasRecord: boolean;
+}
+
+/** A domain: what its record says, and what its requests say. */
+export interface DomainView {
+  readonly name: string;
+  /** Requests say that there is such a domain, and it has no record. */
+  readonly isMissing?: boolean;
+  readonly isUnreadable?: boolean;
+  readonly state?: 'ready' | 'waiting' | 'full' | 'idle';
+  /** The count of leases in its record. */
+  readonly active?: number;
+  readonly leased: number;
+  /** Its pending requests; of a domain with a record 1 stands for any number. */
+  readonly pending?: number;
+  /** Whether its record names the first of its pending requests. */
+  readonly knowsFirst?: boolean;
+  /** Whether a lease finds it among the ready domains. */
+  readonly isReady?: boolean;
+  /** Whether it is among the waiting domains, and until when. */
+  readonly wakes?: 'never' | 'in time' | 'at another instant';
+}
+
+/** A node's count of leases as it is stored, and its leases. */
+export interface NodeView {
+  readonly name: string;
+  readonly held: number | string;
+  readonly leased: number;
+}
+
+/** The counters of a crawl and the sizes of its structures, at one instant. */
+export interface Totals {
+  readonly pending: number;
+  readonly delayed: number;
+  readonly leased: number;
+  readonly failed: number;
+  readonly done: number;
+  readonly removed: number;
+  readonly lost: number;
+  readonly accepted: number;
+  readonly isRepairing: boolean;
+  /** Stored sizes that an engine keeps beside its structures: what they count, the size, and what is stored. */
+  readonly stored: readonly { readonly noun: string; readonly size: number; readonly stored: number }[];
+}
+
+/** A step of an examination; each field is absent where the step has nothing of it. */
+export interface Examined {
+  readonly entries?: EntryBatch;
+  readonly domains?: readonly DomainView[];
+  readonly nodes?: readonly NodeView[];
+  readonly totals?: Totals;
+  /** Sentences about what only this engine has. */
+  readonly breaches?: readonly string[];
+}
+
+/** A record, and the id it is stored by. */
+export interface StoredRecord {
+  readonly id: Uint8Array;
+  readonly record: string;
+}
+
+/** A record that was read; `request` is null where it cannot be. */
+export interface ReadRecord<Stored extends StoredRecord = StoredRecord> {
+  readonly stored: Stored;
+  readonly request: RecordedRequest | null;
+}
+
+/** A structure beside the requests that has its own check, such as a dupefilter of many keys. */
+export interface SidePart {
+  /** @returns a sentence for each breach. */
+  check(): Promise<readonly string[]>;
+  /** Correct counts and what cannot be used. Called only after `check` found something. */
+  mend(): Promise<void>;
+}
+
+export interface CareStore<Stored extends StoredRecord = StoredRecord> {
+  /**
+   * Check that there is a crawl that can be examined.
+   * @returns null where there is, else all that can be said. @throws DamagedStoreError
+   */
+  unexaminable(): Promise<readonly string[] | null>;
+  /** The ids of records that must be waiting: their requests are neither leased nor failed. */
+  waitingIds(): AsyncIterable<readonly Uint8Array[]>;
+  /** All queue entries first, then domains, nodes and totals. Only entries of waiting requests are counted as such. */
+  examine(): AsyncIterable<Examined>;
+  /**
+   * A second look at requests that the walks found in no queue, or in several. @returns those of which this holds at one
+   * instant, with the states they wait in.
+   */
+  misplaced(
+    ids: readonly Uint8Array[],
+  ): Promise<readonly { readonly id: Uint8Array; readonly states: readonly WaitingState[] }[]>;
+  readonly sides: readonly SidePart[];
+
+  /** Pause the crawl, make every token stale, and clear queues and counters. @throws RefusedError while nodes live, unless `force`. */
+  beginRepair(force: boolean): Promise<void>;
+  /** All records. Called again after an interruption, from the start. */
+  records(): AsyncIterable<readonly Stored[]>;
+  /** Put requests where their records and failures say. Harmless when repeated. */
+  put(batch: readonly ReadRecord<Stored>[]): Promise<void>;
+  /** Set the other counters, and let the crawl go on as it was. */
+  endRepair(): Promise<Repaired>;
+}
+
+/** The hex digits of an id. */
+export const idText = (id: Uint8Array): string =>
+  Buffer.from(id.buffer, id.byteOffset, id.byteLength).toString('hex');

@@ -1,0 +1,126 @@
+/**
+ * Verify: compares the records of a crawl with its queue entries, its domains and its counters, over what an engine streams.
+ * What one batch shows is exact. That a request is in no queue, or in two, shows only when all batches are compared, between
+ * which a running crawl moves requests: these are looked at once more before they are a breach.
+ *
+ *   I1  each record is in exactly one state, and no state is without a record (except failed ones past FAILED_LIMIT)
+ *   I3  each node holds as many leases as it is said to
+ *   I4  accepted = pending + delayed + leased + done + failed + removed + lost, and each counter is the size it counts
+ *   I6  a domain's count of leases is right
+ *   I7  a domain with pending requests is ready, waiting or full, and where a lease finds it
+ *
+ * I2, I8 and what else only one engine has, it says itself.
+ */
+import {
+  type CareStore,
+  type DomainView,
+  type Examined,
+  idText,
+  type NodeView,
+  type OddEntry,
+  type Totals,
+} from './care-store.js';
+import { IdTable } from './id-table.js';
+
+const [RECORD, ENTRY] = [1, 2];
+
+/** Requests of one second look. */
+const GROUP = 500;
+
+/** @returns a sentence for each breach; none when all is well. @throws DamagedStoreError where the store cannot be read. */
+export async function verify(store: CareStore): Promise<string[]> {
+  const instead = await store.unexaminable();
+  if (instead !== null) return [...instead];
+  const table = new IdTable();
+  for await (const ids of store.waitingIds()) for (const id of ids) table.mark(id, RECORD);
+  const twice: Uint8Array[] = [];
+  const breaches: string[] = [];
+  for await (const step of store.examine()) {
+    for (const id of step.entries?.ids ?? []) if ((table.mark(id, ENTRY) & ENTRY) > 0) twice.push(id);
+    breaches.push(...breachesOf(step));
+  }
+  breaches.unshift(...(await lookAgain(store, [...twice, ...table.withFlags(RECORD)])));
+  for (const side of store.sides) breaches.push(...(await side.check()));
+  // A batch may show what another one has shown.
+  return [...new Set(breaches)];
+}
+
+/** @returns the breaches of the first group that has any, and how many more there may be. */
+async function lookAgain(store: CareStore, ids: readonly Uint8Array[]): Promise<string[]> {
+  for (let from = 0; from < ids.length; from += GROUP) {
+    const found = await store.misplaced(ids.slice(from, from + GROUP));
+    if (found.length === 0) continue;
+    const breaches = found.map(({ id, states }) =>
+      states.length === 0
+        ? `I1: the record of ${idText(id)} is in no queue: it would never be fetched`
+        : inPlaces(id, states),
+    );
+    const left = ids.length - from - GROUP;
+    return left > 0 ? [...breaches, `I1: up to ${left} more requests are in no queue, or in two`] : breaches;
+  }
+  return [];
+}
+
+function* breachesOf({
+  entries,
+  domains = [],
+  nodes = [],
+  totals,
+  breaches = [],
+}: Examined): Generator<string> {
+  for (const entry of entries?.odd ?? []) yield* oddBreaches(entry);
+  yield* breaches;
+  for (const node of nodes) yield* nodeBreaches(node);
+  for (const domain of domains) yield* domainBreaches(domain);
+  if (totals !== undefined) yield* totalBreaches(totals);
+}
+
+const inPlaces = (id: Uint8Array, states: readonly string[]): string =>
+  `I1: request ${idText(id)} is in ${states.length} places: ${states.join(', ')}`;
+
+function* oddBreaches({ id, states, hasRecord }: OddEntry): Generator<string> {
+  if (states.length > 1) yield inPlaces(id, states);
+  if (!hasRecord && states[0] !== 'failed') yield `I1: ${states[0]} request ${idText(id)} has no record`;
+}
+
+function* nodeBreaches({ name, held, leased }: NodeView): Generator<string> {
+  if (Number(held) !== leased) yield `I3: ${name} is said to hold ${held} leases and holds ${leased}`;
+}
+
+function* domainBreaches(domain: DomainView): Generator<string> {
+  const { name, isMissing, isUnreadable, state, active, leased, pending = 0, isReady, wakes } = domain;
+  if (isMissing === true) {
+    if (pending > 0) yield `I7: ${name} has ${pending} pending requests and no record`;
+    if (leased > 0) yield `I6: ${name} has ${leased} leased requests and no record`;
+    return;
+  }
+  if (isUnreadable === true) return void (yield `I7: the record of the domain ${name} cannot be read`);
+  if (active !== leased) yield `I6: ${name} has ${leased} leased requests and an active count of ${active}`;
+  if (domain.knowsFirst !== true) yield `I7: ${name} does not know its best request`;
+  if (pending > 0 && state === 'idle')
+    yield `I7: ${name} has pending requests and is idle: they would never be leased`;
+  if (state === 'full' && leased === 0) yield `I7: ${name} is full with nothing leased`;
+  if (state === 'ready' && isReady !== true)
+    yield `I7: ${name} says it is ready, and its best request is not among the ready`;
+  if (state !== 'ready' && isReady === true) yield `I7: ${name} says it is ${state}, and is among the ready`;
+  if (state !== 'waiting' && wakes !== 'never')
+    yield `I7: ${name} says it is ${state}, and is among the waiting`;
+  if (state === 'waiting' && wakes === 'never')
+    yield `I7: ${name} says it is waiting, and is not among the waiting`;
+  if (state === 'waiting' && wakes === 'at another instant')
+    yield `I7: ${name} waits until another instant than its record says`;
+}
+
+const parts = ['pending', 'delayed', 'leased', 'done', 'failed', 'removed', 'lost'] as const;
+
+function* totalBreaches(totals: Totals): Generator<string> {
+  const sum = parts.reduce((all, part) => all + totals[part], 0);
+  if (totals.accepted !== sum) {
+    const spoken = parts.map((part) => `${totals[part]} ${part}`).join(' + ');
+    yield `I4: ${totals.accepted} accepted, but ${spoken} = ${sum}`;
+  }
+  for (const { noun, size, stored } of Object.values(totals.stored)) {
+    if (size !== stored) yield `I4: there are ${size} ${noun}, and the counter says ${stored}`;
+  }
+  if (totals.isRepairing) yield 'a repair broke off: repair again';
+}

@@ -1,0 +1,262 @@
+/** What a crawl in a folder offers to verify and repair (`care/`). Each read is one snapshot. */
+import {
+  type CareStore,
+  type DomainView,
+  type EntryBatch,
+  type Examined,
+  idText,
+  type NodeView,
+  type Totals,
+  type WaitingState,
+} from '../../care/care-store.js';
+import type { CommitBatch } from '../crawl/commit-batch.js';
+import type { FirstShape } from '../crawl/crawl-row.js';
+import type { Transaction } from '../crawl/transaction.js';
+import type { DomainRow } from '../domains/domain-row.js';
+import type { Database } from '../file/database.js';
+import { damagedStore } from '../file/sqlite-errors.js';
+import type { RequestState } from '../queue/requests.js';
+import { beginRepair, endRepair, putRequests, type RecordRow } from './rebuild.js';
+import { sidesOf } from './sides.js';
+
+/** Rows of one transaction. */
+const WINDOW = 1_000;
+
+export function embeddedCare(
+  batch: CommitBatch,
+  database: Database,
+  shape: FirstShape,
+): CareStore<RecordRow> {
+  /** Numbers of records that have no request, by id. */
+  const orphans = new Map<string, number>();
+  const records = (columns: string) => recordsInWindows(batch, columns);
+  return {
+    async unexaminable() {
+      for (const table of await batch.read(tablesOf))
+        await batch.read((tx) => checkPages(tx, database.file, table));
+      if (!(await batch.read(({ hasCrawl }) => hasCrawl))) return batch.read(leftovers);
+      return (await batch.read(hasCounters)) ? null : ['I4: the counters are gone'];
+    },
+    async *waitingIds() {
+      const state = '(SELECT state FROM request WHERE request.n = record.n)';
+      for await (const rows of records(`n, space, id, ${state} AS state`)) {
+        for (const { n, id, state } of rows) if (state === null) orphans.set(idText(id), n);
+        yield rows.filter(({ state }) => state !== 'leased' && state !== 'failed').map(({ id }) => id);
+      }
+    },
+    async *examine() {
+      yield* inWindows<Uint8Array>(batch, new Uint8Array(), examineRequests);
+      yield* inWindows<string>(batch, '', examineDomains);
+      yield await batch.read(examineCrawl);
+    },
+    misplaced: (ids) =>
+      batch.read(({ sql, space }) =>
+        ids.flatMap((id) => {
+          const isQueued = sql.get`SELECT 1 FROM request WHERE space = ${space} AND id = ${id}` !== undefined;
+          const n = orphans.get(idText(id)) ?? 0;
+          const isThere = sql.get`SELECT 1 FROM record WHERE n = ${n} AND id = ${id}` !== undefined;
+          return isThere && !isQueued ? [{ id, states: [] as WaitingState[] }] : [];
+        }),
+      ),
+    sides: sidesOf(batch),
+
+    beginRepair: (force) => batch.write((tx) => beginRepair(tx, shape, force)),
+    records: () => records('n, space, id, text AS record'),
+    put: (rows) => batch.write((tx) => putRequests(tx, rows)),
+    endRepair: () => endRepair(batch),
+  };
+}
+
+type AnyRecordRow = RecordRow & { readonly space: number; readonly state: RequestState | null };
+
+/** The records of the crawl. A window is one of all crawls of the folder, so that its work is bounded. */
+async function* recordsInWindows(batch: CommitBatch, columns: string): AsyncIterable<AnyRecordRow[]> {
+  const query = `SELECT ${columns} FROM record WHERE n > ? ORDER BY n LIMIT ${WINDOW}`;
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const from: number = after;
+    const found = await batch.read(({ sql, space }) => ({
+      space,
+      rows: sql.of(query).all(from) as unknown as AnyRecordRow[],
+    }));
+    yield found.rows.filter(({ space }) => space === found.space);
+    after = found.rows.at(-1)?.n;
+  }
+}
+
+/** What a window shows, and the key after which the next one begins; undefined after the last. */
+type Windowed<Key> = Examined & { readonly last: Key | undefined };
+
+async function* inWindows<Key>(
+  batch: CommitBatch,
+  first: Key,
+  look: (tx: Transaction, after: Key) => Windowed<Key>,
+): AsyncIterable<Examined> {
+  for (let after: Key | undefined = first; after !== undefined; ) {
+    const from: Key = after;
+    const { last, ...examined } = await batch.read((tx) => look(tx, from));
+    yield examined;
+    after = last;
+  }
+}
+
+interface EntryRow {
+  readonly id: Uint8Array;
+  readonly state: string;
+  readonly due: number | null;
+  readonly node: number | null;
+  readonly token: number | null;
+  readonly hasRecord: 0 | 1;
+  readonly hasFailure: 0 | 1;
+  readonly hasNode: 0 | 1;
+}
+
+const stateNames: Readonly<Record<string, string>> = {
+  ...{ pending: 'pending', suspect: 'pending', delayed: 'delayed', leased: 'leased', failed: 'failed' },
+};
+
+function examineRequests({ sql, space }: Transaction, after: Uint8Array): Windowed<Uint8Array> {
+  const rows = sql.all<EntryRow>`
+    SELECT id, state, due, node, token, EXISTS (SELECT 1 FROM record WHERE record.n = request.n) AS hasRecord,
+      EXISTS (SELECT 1 FROM failure WHERE failure.n = request.n) AS hasFailure,
+      EXISTS (SELECT 1 FROM node WHERE number = request.node AND node.space = request.space) AS hasNode
+    FROM request WHERE space = ${space} AND id > ${after} ORDER BY id LIMIT ${WINDOW}`;
+  const odd = rows.flatMap(({ id, state, node, token, hasRecord }) => {
+    const isLeasedToo = state !== 'leased' && (node !== null || token !== null);
+    if (hasRecord === 1 && !isLeasedToo) return [];
+    const states = [stateNames[state] ?? state, ...(isLeasedToo ? ['leased'] : [])];
+    return [{ id, states, hasRecord: hasRecord === 1 }];
+  });
+  const waiting = rows.filter(({ state }) => state !== 'leased' && state !== 'failed');
+  const entries: EntryBatch = { ids: waiting.map(({ id }) => id), odd };
+  return { entries, breaches: rows.flatMap(rowBreaches), last: rows.at(WINDOW - 1)?.id };
+}
+
+/** What makes a row contradict itself. */
+function rowBreaches({ id, state, due, node, token, hasFailure, hasNode }: EntryRow): string[] {
+  const name = idText(id);
+  if (stateNames[state] === undefined)
+    return [`I1: request ${name} is in the state "${state}", which there is not`];
+  if (state === 'delayed' && due === null) return [`I1: request ${name} is delayed, but until no time`];
+  if (state === 'failed' && hasFailure === 0)
+    return [`I1: request ${name} failed but is not in the failed list`];
+  if (state === 'leased' && (hasNode === 0 || token === null))
+    return [`I3: request ${name} is leased to ${node ?? 'nobody'}, which is not registered`];
+  return [];
+}
+
+type DomainFound = DomainRow & { readonly rank: number | null; readonly arrival: number | null };
+
+function examineDomains({ sql, space }: Transaction, after: string): Windowed<string> {
+  const rows = sql.all<DomainFound>`
+    SELECT domain.*, request.rank, request.arrival FROM domain LEFT JOIN request ON request.n = (
+      SELECT n FROM request WHERE space = ${space} AND domain = name AND state = 'pending' ORDER BY rank, arrival LIMIT 1)
+    WHERE domain.space = ${space} AND name > ${after} ORDER BY name LIMIT ${WINDOW}`;
+  const leased = leasedByDomain(sql, space);
+  const domains = rows.map(
+    ({ name, state, until, active, rank, arrival, head_rank, head_arrival }): DomainView => ({
+      ...{ name, state, active, leased: leased.get(name) ?? 0, pending: rank === null ? 0 : 1 },
+      knowsFirst: rank === head_rank && arrival === head_arrival,
+      isReady: state === 'ready',
+      wakes: state === 'waiting' && until !== null ? 'in time' : 'never',
+    }),
+  );
+  return { domains, last: rows.at(WINDOW - 1)?.name };
+}
+
+function leasedByDomain(sql: Transaction['sql'], space: number): Map<string, number> {
+  const rows = sql.all<{ domain: string; count: number }>`
+    SELECT domain, count(*) AS count FROM request WHERE space = ${space} AND state = 'leased' GROUP BY domain`;
+  return new Map(rows.map(({ domain, count }) => [domain, count]));
+}
+
+/** What is compared at one instant: counters, nodes, and domains without a row. */
+function examineCrawl(tx: Transaction): Examined {
+  const { sql, space } = tx;
+  const missing = sql.all<DomainView>`
+    SELECT domain AS name, sum(state = 'pending') AS pending, sum(state = 'leased') AS leased FROM request
+    WHERE space = ${space} AND state IN ('pending', 'leased')
+      AND NOT EXISTS (SELECT 1 FROM domain WHERE domain.space = ${space} AND name = request.domain) GROUP BY domain`;
+  const nodes = sql.all<NodeView>`
+    SELECT id AS name, leased AS held, (SELECT count(*) FROM request WHERE request.node = number AND state = 'leased') AS leased
+    FROM node WHERE space = ${space}`;
+  const strays = sql.column<number>(
+    `SELECT count(*) FROM failure LEFT JOIN request ON request.n = failure.n AND request.space = failure.space
+     WHERE failure.space = ? AND (request.n IS NULL OR state <> 'failed')`,
+    space,
+  )[0]!;
+  return {
+    domains: missing.map((domain) => ({ ...domain, isMissing: true })),
+    nodes,
+    totals: totalsOf(tx),
+    breaches: strays > 0 ? [`I1: ${strays} entries of the failed list have no failed request`] : [],
+  };
+}
+
+function totalsOf({ sql, space, spaces, tally, crawl }: Transaction): Totals {
+  const states = sql.all<{ state: string; count: number }>`
+    SELECT state, count(*) AS count FROM request WHERE space = ${space} GROUP BY state`;
+  const counted = new Map(states.map(({ state, count }) => [state, count]));
+  const of = (state: RequestState) => counted.get(state) ?? 0;
+  const pairs: [noun: string, size: number, stored: number][] = [
+    ['pending requests', of('pending'), tally.pending],
+    ['suspects', of('suspect'), tally.suspects],
+    ['delayed requests', of('delayed'), tally.delayed],
+    ['leased requests', of('leased'), tally.leased],
+    ['failed requests', of('failed'), tally.failed],
+    ['records of failed requests', failedRecords(sql, space), tally.failed_records],
+    ['domains', sql.count('domain', space), tally.domains],
+    ...spaces.lists.map(({ table, id, name, entries }): [string, number, number] => [
+      ...([`${table.replace('_', ' ')}s in ${name}`, sql.count(table, id), entries] as const),
+    ]),
+  ];
+  return {
+    pending: of('pending') + of('suspect'),
+    ...{ delayed: of('delayed'), leased: of('leased'), failed: of('failed') },
+    ...{ done: tally.done, removed: tally.removed, lost: tally.lost, accepted: tally.accepted },
+    isRepairing: crawl.repairing !== null,
+    stored: pairs.map(([noun, size, stored]) => ({ noun, size, stored })),
+  };
+}
+
+function failedRecords(sql: Transaction['sql'], space: number): number {
+  return sql.column<number>(
+    'SELECT count(*) FROM failure JOIN record USING (n) WHERE failure.space = ?',
+    space,
+  )[0]!;
+}
+
+function tablesOf({ sql }: Transaction): string[] {
+  return sql.column(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`);
+}
+
+/**
+ * SQLite's own check: sound pages, rows that fit their columns, indexes that hold what their table holds. As of SQLite 3.53 it
+ * does not notice that a partial index holds more.
+ */
+function checkPages({ sql }: Transaction, file: string, table: string): void {
+  const [first] = sql.column<string>(`PRAGMA integrity_check(${table})`);
+  if (first !== undefined && first !== 'ok') throw damagedStore(file, first);
+  const partial = sql.all<{ name: string; condition: string }>`
+    SELECT name, substr(sql, instr(sql, ' WHERE ')) AS condition FROM sqlite_schema
+    WHERE type = 'index' AND tbl_name = ${table} AND instr(sql, ' WHERE ') > 0`;
+  for (const { name, condition } of partial) {
+    const [indexed] = sql.column<number>(`SELECT count(*) FROM ${table} INDEXED BY ${name} ${condition}`);
+    const [stored] = sql.column<number>(`SELECT count(*) FROM ${table} NOT INDEXED ${condition}`);
+    if (indexed !== stored)
+      throw damagedStore(file, `the index ${name} holds ${indexed} entries for ${stored} rows`);
+  }
+}
+
+/** Whether the crawl has its row of counters, which nearly every verb needs. */
+function hasCounters({ sql, space }: Transaction): boolean {
+  return sql.get`SELECT 1 FROM tally WHERE space = ${space}` !== undefined;
+}
+
+/** I1: a crawl that does not exist has no requests, domains or nodes, since no sweep would delete them. */
+function leftovers({ sql, space }: Transaction): string[] {
+  return ['request', 'domain', 'node', 'failure', 'robots'].flatMap((table) => {
+    const query = `SELECT count(*) FROM ${table} WHERE space = ? OR space NOT IN (SELECT id FROM space)`;
+    const [n] = sql.column<number>(query, space);
+    return n === 0 ? [] : [`I1: ${n} rows of the table ${table} are of a crawl that is not there`];
+  });
+}

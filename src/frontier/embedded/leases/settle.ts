@@ -1,0 +1,88 @@
+/** End one lease and commit its effects, all or none. A page with items that comes after the item budget only ends its lease. */
+import { priorityInBounds } from '../../../http/message/priority.js';
+import { delayInBounds } from '../../clamp-values.js';
+import type { Effects, Lease, Outcome, SettleAnswer } from '../../frontier.js';
+import { commitCookies } from '../cookies/write-cookies.js';
+import type { Transaction } from '../crawl/transaction.js';
+import { adjustDelay } from '../domains/autothrottle.js';
+import { commitValidators } from '../dupefilters/validators.js';
+import { fail } from '../failed/failed-list.js';
+import { addItems } from '../feeds/items.js';
+import { appendCommitted } from '../feeds/outbox.js';
+import { closeRun } from '../nodes/control.js';
+import { feedsOf, type JoinedNode, type NodeRow } from '../nodes/node-row.js';
+import { bytesOf, delay, deleteRequest } from '../queue/requests.js';
+import { accept } from '../requests/acceptance.js';
+import { closeWhenSpent, comesTooLate, countForBudgets } from '../requests/budgets.js';
+import { forgetEarly } from '../requests/early-links.js';
+import { endLease, findLease, type LeasedRow, returnToQueue } from './lease-records.js';
+
+const nothingWritten: SettleAnswer = { committed: false };
+const sendAllLinks: SettleAnswer = { committed: false, resend: true };
+
+/** End the lease and commit its effects, if this node still holds it. */
+export function settle(
+  tx: Transaction,
+  { number, options }: JoinedNode,
+  lease: Lease,
+  outcome: Outcome,
+  effects: Effects,
+): SettleAnswer {
+  const epoch = String(tx.crawl.epoch);
+  const holder = tx.nodes.findAlive(number);
+  const held = holder === null ? null : findLease(tx, number, lease.token, lease.id);
+  if (holder === null || held === null) return nothingWritten;
+  const { withheld } = effects;
+  if (withheld !== undefined && withheld.epoch !== epoch) return sendAllLinks;
+  if (comesTooLate(tx, effects.stats)) {
+    returnToQueue(tx, held);
+    return { committed: false, closed: true };
+  }
+  // A dupefilter that was cleared has the class of the live nodes again.
+  tx.crawl.dupefilter ??= tx.crawl.shape?.dupefilter ?? null;
+  // Before the lease ends: a page's link to itself finds a live request, also when its fingerprint was forgotten.
+  const answer = accept(tx, effects.requests, 'links', { id: bytesOf(lease.id), isEarly: false });
+  end(tx, holder, held, outcome);
+  if (effects.latencyMs !== undefined && outcome.kind !== 'released') {
+    adjustDelay(tx, held.domain, Math.max(1, Math.round(effects.latencyMs)), outcome.status);
+  }
+  if (outcome.unstarted === true) tx.tally.run_pages = Math.max(0, tx.tally.run_pages - 1);
+  if (outcome.kind === 'done' || outcome.kind === 'failed') holder.pages += 1;
+  countForBudgets(tx, effects.stats);
+  closeWhenSpent(tx);
+  if (effects.closing !== undefined) closeRun(tx, effects.closing);
+  tx.counters.add(effects.stats);
+  if (effects.custom !== undefined) tx.counters.change(effects.custom);
+  if (withheld !== undefined) tx.counters.add({ 'dupefilter/filtered': withheld.count });
+  addItems(tx, effects.items);
+  if (effects.feedItems.length > 0) appendCommitted(tx, feedsOf(holder), lease.id, effects);
+  if (effects.cookies !== undefined && outcome.kind !== 'released') {
+    commitCookies(tx, effects.cookies, options.maxCookieJars);
+  }
+  if (effects.validators !== undefined && outcome.kind === 'done') {
+    commitValidators(tx, effects.validators, (answer.dropped ?? 0) + (answer.trapped ?? 0) > 0);
+  }
+  return { committed: true, epoch, ...answer };
+}
+
+function end(tx: Transaction, holder: NodeRow, held: LeasedRow, outcome: Outcome): void {
+  if (outcome.kind === 'released') {
+    returnToQueue(tx, held);
+    return;
+  }
+  const { kind, status = null, attempts } = outcome;
+  endLease(tx, held, { state: kind === 'retry' ? 'delayed' : kind, status, attempts });
+  if (kind === 'done') {
+    deleteRequest(tx, held.n);
+    forgetEarly(tx, held.id);
+    tx.tally.done += 1;
+    if (outcome.noPage === undefined) tx.tally.run_good_pages += 1;
+    else if (outcome.noPage === 'error') tx.tally.run_error_pages += 1;
+  } else if (kind === 'retry') {
+    const { afterMs, priority, record } = outcome;
+    delay(tx, held.n, delayInBounds(afterMs), priorityInBounds(priority), record);
+  } else {
+    const { reason, detail = null } = outcome;
+    fail(tx, held.n, { reason, status, attempts, detail }, holder, held.crashes);
+  }
+}

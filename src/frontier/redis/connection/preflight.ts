@@ -1,0 +1,124 @@
+/** Checks before a Redis is used: whether it has functions, whether it would evict our keys, whether the keys are ours. */
+import { messageOf, RefusedError } from '../../../errors.js';
+import { dataFormats, otherFormat } from '../../data-format.js';
+import { classOf, type Dupefilter } from '../../dupefilter-classes.js';
+import type { FrontierKeys, OpenOptions } from '../../open-options.js';
+import { evictionDanger, INTSET_ENTRIES } from '../examine/server.js';
+import { allKeys, internalKey } from '../keys.js';
+import { agreedDupefilter } from '../read/dupefilter.js';
+import { mainKeyType } from '../request-columns.js';
+import type { Client } from './client.js';
+import type { RedisConnection } from './connection.js';
+import { isMissingFunction } from './errors.js';
+import { text } from './reply.js';
+
+/** @throws RefusedError where the frontier could be evicted, a key holds another type, or the format is another. */
+export async function refuseUnsafeStore(connection: RedisConnection, options: OpenOptions): Promise<void> {
+  const { keys, shape, allowEviction, acceptForeignKeys } = options;
+  await connection.patiently(async (client) => {
+    if (!allowEviction) await refuseEviction(client);
+    if (acceptForeignKeys === true) return;
+    await refuseServerWithoutFunctions(client);
+    await refuseOtherFormat(client, keys);
+    await refuseForeignKeys(client, options);
+  });
+  if (acceptForeignKeys !== true && classOf(shape.dupefilter).redisLayout === 'pieces: sets')
+    await refuseSmallIntsets(connection, keys);
+}
+
+/** Call a function that does not exist: a server without functions does not know the command. */
+async function refuseServerWithoutFunctions(client: Client): Promise<void> {
+  await client.call('FCALL', 'cn_none', '0').catch((error: unknown) => {
+    if (!isMissingFunction(error)) throw error;
+  });
+}
+
+/** When the test is not allowed or the memory is full, the default (512) is assumed. */
+async function refuseSmallIntsets(connection: RedisConnection, keys: FrontierKeys): Promise<void> {
+  let encoding = '';
+  try {
+    encoding = text(await connection.call('intsets', allKeys(keys), { count: INTSET_ENTRIES }, true));
+  } catch (error) {
+    if (!/NOPERM|OOM/.test(messageOf(error))) throw error;
+  }
+  if (encoding === '' || encoding === 'intset') return;
+  throw new RefusedError(
+    `a CompactDupeFilter needs sets of ${INTSET_ENTRIES} numbers to stay small, and this Redis makes them seven times the size: set set-max-intset-entries to ${INTSET_ENTRIES} or more (CONFIG SET set-max-intset-entries ${INTSET_ENTRIES}, and in redis.conf), or choose another DUPEFILTER_CLASS`,
+    { code: 'intset_entries' },
+  );
+}
+
+/** @throws RefusedError naming the first key that holds another type than it should, and what to do. */
+export async function refuseForeignKeys(client: Client, options: OpenOptions): Promise<void> {
+  const [foreign] = await foreignKeys(client, options);
+  if (foreign !== undefined) throw new RefusedError(foreign, { code: 'foreign_key' });
+}
+
+/** @throws RefusedError for a crawl of another data format. */
+export async function refuseOtherFormat(client: Client, keys: FrontierKeys): Promise<void> {
+  const format = await foundFormat(client, keys);
+  if (format !== null && format !== String(dataFormats.redis))
+    throw otherFormat('redis', keys.requests, format);
+}
+
+/**
+ * A store with a memory limit and an `allkeys-*` policy silently deletes whole queues once it is full. `volatile-*` and
+ * `noeviction` are safe, since no key of the frontier expires.
+ */
+async function refuseEviction(client: Client): Promise<void> {
+  const danger = await evictionDanger(client);
+  if (danger === null) return;
+  throw new RefusedError(
+    `${danger}. Set it to noeviction or volatile-lru (CONFIG SET maxmemory-policy noeviction), or set REDIS_ALLOW_EVICTION: true to run at that risk`,
+    { code: 'eviction_policy' },
+  );
+}
+
+/** The data format of the crawl; null when there is no crawl or its key has a foreign type. */
+export async function foundFormat(client: Client, keys: FrontierKeys): Promise<string | null> {
+  const meta = internalKey(keys, 'meta');
+  return (await client.type(meta)) === 'hash' ? client.hget(meta, 'version') : null;
+}
+
+/** A sentence for each key with a foreign type, with the most likely reason. */
+export async function foreignKeys(
+  client: Client,
+  { keys, startUrlsType, shape }: OpenOptions,
+): Promise<string[]> {
+  // A client that only reads may have other settings than the crawl; one that writes is refused by the verbs.
+  const dupefilter = (await agreedDupefilter(client, keys)) ?? shape.dupefilter;
+  const wanted = new Map([
+    [keys.requests, 'hash'],
+    [keys.dupefilter, mainKeyType(dupefilter)],
+    [keys.items, 'list'],
+    [keys.stats, 'hash'],
+    ...keys.startUrls.map((key) => [key, startUrlsType] as const),
+  ]);
+  const foreign: string[] = [];
+  for (const [key, type] of wanted) {
+    const found = await client.type(key);
+    if (found !== 'none' && found !== type)
+      foreign.push(foreignKey(key, found, type, keys, dupefilter.class));
+  }
+  return foreign;
+}
+
+function foreignKey(
+  key: string,
+  found: string,
+  wanted: string,
+  keys: FrontierKeys,
+  dupefilter: Dupefilter['class'],
+): string {
+  if (key === keys.requests && (found === 'zset' || found === 'list')) {
+    return `${key} is a ${found.toUpperCase()}, left by Scrapy-Redis (its pickled queue cannot be taken over); run "crawlnode reset SPIDER --only queue", which keeps the dupefilter, then seed again`;
+  }
+  if (key === keys.dupefilter) {
+    const whose = found === 'set' ? ', as RFPDupeFilter and Scrapy-Redis keep it' : '';
+    return `${key} is a ${found.toUpperCase()}${whose}, and DUPEFILTER_CLASS is ${dupefilter}: set the class that wrote it, or delete it with "crawlnode reset SPIDER --only dupefilter"`;
+  }
+  if (keys.startUrls.includes(key)) {
+    return `${key} is a ${found.toUpperCase()}, the settings say ${wanted.toUpperCase()}: set ${found === 'set' ? 'REDIS_START_URLS_AS_SET' : 'REDIS_START_URLS_AS_ZSET'} to match, or delete the key`;
+  }
+  return `${key} is a ${found.toUpperCase()} and must be a ${wanted.toUpperCase()}; it belongs to something else: delete or rename it, or change its key setting`;
+}

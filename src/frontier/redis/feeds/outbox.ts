@@ -1,0 +1,139 @@
+/** Feeds in Redis: the outbox of committed items, and the checkpoint of the file each is written to. */
+import { createHash } from 'node:crypto';
+import { CrawlnodeError } from '../../../errors.js';
+import type { FeedCheckpoint } from '../../../feed-outbox.js';
+import { feedHeld, feedRolledBack, feedTaken, isRunning, otherFeedFormat } from '../../feed-claim.js';
+import type { Feeds } from '../../frontier.js';
+import { int, json } from '../connection/reply.js';
+import type { CrawlAccess } from '../crawl-access.js';
+import { internalKey } from '../keys.js';
+import { numberField, storedObject, textField } from '../read/stored-json.js';
+
+/** A feed as its field of the HASH `:~feeds` has it: its writer, none without an owner, and its checkpoint, if any. */
+interface FeedRecord extends Partial<FeedCheckpoint> {
+  readonly host: string;
+  readonly path: string;
+  readonly pid: number;
+  readonly owner?: string;
+  readonly format?: string;
+  readonly exporting?: boolean;
+}
+
+/** The feeds of that HASH, each with the sequence of its last item, also those that nobody has opened yet. */
+export function readFeeds(fields: Readonly<Record<string, string>>) {
+  const names = new Set(Object.keys(fields).map((field) => field.replace(/:tail$/, '')));
+  return [...names].map((feed) => ({
+    feed,
+    record: recordOf(storedObject(fields[feed])),
+    last: Number(fields[`${feed}:tail`] ?? 0),
+  }));
+}
+
+/** What the store has of a feed; without host and path where it cannot be read (`lua/feeds/feeds.lua`). */
+function recordOf(stored: Readonly<Record<string, unknown>>): FeedRecord {
+  const optional = {
+    owner: textField(stored, 'owner'),
+    format: textField(stored, 'format'),
+    sequence: numberField(stored, 'sequence'),
+    lengthBytes: numberField(stored, 'lengthBytes'),
+    header: textField(stored, 'header'),
+  };
+  return {
+    host: textField(stored, 'host') ?? '',
+    path: textField(stored, 'path') ?? '',
+    pid: numberField(stored, 'pid') ?? 0,
+    exporting: stored.exporting === true,
+    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
+  };
+}
+
+/** The answer of `lua/feeds/feed-open.lua`. */
+type Opened =
+  | { readonly status: 'open'; readonly checkpoint?: FeedCheckpoint }
+  | { readonly status: 'format'; readonly format: string }
+  | { readonly status: 'held'; readonly writer: Readonly<Record<string, unknown>> };
+
+/** How far a feed is written, and how far its items go. */
+interface Heads {
+  readonly sequence: number;
+  readonly last: number;
+  /** Whether the store has anything of the feed. */
+  readonly isKnown: boolean;
+}
+
+export function redisFeeds({ connection, options, call }: CrawlAccess): Feeds {
+  const { keys } = options;
+
+  async function heads(feed: string): Promise<Heads> {
+    const [record, tail] = await connection.patiently((client) =>
+      client.hmget(internalKey(keys, 'feeds'), feed, `${feed}:tail`),
+    );
+    const { sequence = 0 } = recordOf(storedObject(record));
+    return { sequence, last: Number(tail ?? 0), isKnown: record != null || tail != null };
+  }
+
+  async function read(feed: string, sequence: number, max: number): Promise<string[]> {
+    const { isKnown, sequence: written, last } = await heads(feed);
+    // A store that was restored from an older copy knows an older checkpoint than the one its writer goes on from, and one
+    // that was flushed knows none.
+    if (isKnown && written !== sequence) throw feedRolledBack();
+    const count = Math.min(max, last - sequence);
+    if (count <= 0) return [];
+    const fields = Array.from({ length: count }, (_, i) => `${feed}:${sequence + 1 + i}`);
+    const items = await connection.patiently((client) =>
+      client.hmget(internalKey(keys, 'outbox'), ...fields),
+    );
+    const hole = items.indexOf(null);
+    if (hole < 0) return items as string[];
+    // Between the two questions the store may have been restored from an older copy: then ask it again.
+    if ((await heads(feed)).last !== last) return read(feed, sequence, max);
+    throw new CrawlnodeError(
+      'outbox_damaged',
+      `item ${sequence + 1 + hole} of feed ${feed} is gone from the outbox: somebody deleted it; reset the items to go on`,
+    );
+  }
+
+  return {
+    async open(writer, { staleMs, anew, overwrites }) {
+      const { feed, ...self } = writer;
+      let displaced = '';
+      for (;;) {
+        const args = { feed, writer: JSON.stringify(self), staleMs, displaced, anew, overwrites };
+        const answer = json<Opened>(await call('feed_open', args));
+        if (answer.status === 'open') return answer.checkpoint ?? null;
+        if (answer.status === 'format') throw otherFeedFormat(writer, answer.format);
+        const held = recordOf(answer.writer);
+        if (held.host !== writer.host || held.owner === displaced || isRunning(held.pid)) {
+          throw feedHeld(writer.path, held);
+        }
+        displaced = held.owner ?? '';
+      }
+    },
+    read,
+    async waiting(feed) {
+      const { sequence, last } = await heads(feed);
+      return last - sequence;
+    },
+    async checkpoint({ feed, owner, path }, checkpoint, after, written) {
+      const args = { feed, owner, ...checkpoint, after, digest: digestOf(written) };
+      const answer = int(await call('feed_checkpoint', args));
+      if (answer === 2) throw feedRolledBack();
+      if (answer === 0) throw feedTaken(path);
+    },
+    async take({ feed, owner, path }, max) {
+      const count = int(await call('feed_take', { feed, owner, most: max }));
+      if (count < 0) throw feedTaken(path);
+      return count;
+    },
+    peek: (max) => connection.patiently((client) => client.lrange(keys.items, 0, max - 1)),
+    async release({ feed, owner }, how) {
+      await call('feed_checkpoint', { feed, owner, release: true, exported: how?.exported });
+    },
+  };
+}
+
+/** As `lua/feeds/feed-checkpoint.lua` computes it; none for items whose bytes were no UTF-8, which were replaced when they were read. */
+function digestOf(items: readonly string[] = []): string | undefined {
+  if (items.length === 0 || items.some((item) => item.includes('\ufffd'))) return undefined;
+  return createHash('sha1').update(items.join('\n')).digest('hex');
+}

@@ -1,0 +1,40 @@
+-- The counters of a crawl and the sizes of its keys, all at one instant, and what only keys in Redis may have: scores and times
+-- to live.
+
+-- A counter of meta; 0 for one that somebody overwrote with text.
+local function counter(crawl, name, found)
+  local text = meta.get(crawl, name) or '0'
+  if not tonumber(text) then examine.breach(found, 'I4: the number %s of the crawl is "%s"', name, text) end
+  return tonumber(text) or 0
+end
+
+-- found.totals: JSON of Totals (care-store.ts).
+function examine.meta(crawl, _, found)
+  local at, all = crawl.keys, {}
+  -- They are ordered by bytes. An entry with a score other than 0 would be in the wrong place.
+  for _, key in ipairs({ at.queue, at.ready }) do
+    local count = redis.call('ZCOUNT', key, '-inf', '(0') + redis.call('ZCOUNT', key, '(0', '+inf')
+    if count > 0 then examine.breach(found, 'I7: %d entries of %s have a score, and are out of order', count, key) end
+  end
+  found.totals = cjson.encode({
+    pending = queue.pending(crawl), delayed = redis.call('ZCARD', at.delayed), leased = redis.call('HLEN', at.leases),
+    failed = redis.call('ZCARD', at.failed), done = counter(crawl, 'done', found), removed = counter(crawl, 'removed', found),
+    lost = counter(crawl, 'lost', found), accepted = counter(crawl, 'accepted', found),
+    isRepairing = meta.get(crawl, 'repairing') and true or false, stored = {},
+  })
+  for _, key in pairs(at) do all[#all + 1] = key end
+  for _, startUrls in ipairs(crawl.startUrls) do lists.append(all, { startUrls.key, startUrls.bad }) end
+  table.sort(all)
+  for _, key in ipairs(all) do
+    if redis.call('PTTL', key) >= 0 then
+      examine.breach(found, 'I8: %s has a time to live: it would vanish by itself', key)
+    end
+  end
+end
+
+-- Each known robots.txt has an instant from which on it is deleted.
+examine['robots-kept'] = function(crawl, page, found)
+  local isSound = redis.call('HLEN', crawl.keys.robots) == redis.call('ZCARD', crawl.keys['robots-kept'])
+  for i = 1, #page, 2 do isSound = isSound and redis.call('HEXISTS', crawl.keys.robots, page[i]) == 1 end
+  if not isSound then examine.breach(found, 'the robots.txt of some origins is never deleted') end
+end

@@ -1,0 +1,69 @@
+-- First step of a repair: pauses the crawl and deletes every queue, so that the records alone say what waits. Failures,
+-- crashes and the politeness of domains are kept as far as they can be read.
+-- Atomic: from here on every token is stale, and nothing is leased before repair_end. A repair that breaks off leaves the
+-- crawl paused, and can be begun again.
+--
+-- args: force · queueClass, epoch: for a new meta
+-- Returns the number of live nodes because of which nothing was done, or 0. O(domains + leases).
+local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'run_pages', 'run_items', 'run_errors',
+  'run_failed', 'run_error_pages', 'run_accepted', 'run_started', 'delay', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'domain_pages', 'idle_since',
+  'hungry_at', 'cookies', 'cookies_floor', 'marks', 'marks_gone', 'pieces_looked', 'early' }
+local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'delayed', 'leases', 'nodes', 'dead', 'node-info', 'held',
+  'settled', 'answers' }
+local KEPT = { failed = 'zset', failures = 'hash', crashes = 'hash', domains = 'hash', validators = 'hash',
+  ['domain-pages'] = 'hash', early = 'set', robots = 'hash', ['robots-kept'] = 'zset' }
+local A_DAY = 86400000
+
+-- Its fields of numbers hold numbers, and those that all verbs need are there.
+local function mendMeta(crawl, args)
+  local key = crawl.keys.meta
+  if not keys.isOf('hash', key) then redis.call('UNLINK', key) end
+  local version = redis.call('HGET', key, 'version')
+  if version and version ~= FORMAT then verbs.refuse('CRAWLNODE_FORMAT ' .. version) end
+  for _, name in ipairs(NUMBERS) do
+    local value = redis.call('HGET', key, name)
+    if value and value ~= '' and not tonumber(value) then redis.call('HDEL', key, name) end
+  end
+  meta.create(crawl, args.queueClass, args.epoch)
+  local needed = { version = FORMAT, epoch = args.epoch, crawl = args.epoch, queue = args.queueClass }
+  for name, value in pairs(needed) do redis.call('HSETNX', key, name, value) end
+  meta.read(crawl)
+end
+
+-- Gives a domain a new record, with the politeness of the old one.
+local function keepPoliteness(crawl, name, packed)
+  local isWhole, old = pcall(domains.unpack, name, packed)
+  if not isWhole then return end
+  local d = domains.of(crawl, name)
+  local latest = crawl.nowMs + A_DAY
+  d.lastAt = math.min(old.lastAt, crawl.nowMs)
+  d.nextAt, d.blockedUntil = math.min(old.nextAt, latest), math.min(old.blockedUntil, latest)
+  for _, source in ipairs({ 'setting', 'robots', 'autothrottle' }) do
+    local delay = type(old.delays) == 'table' and old.delays[source]
+    if type(delay) == 'number' and delay == delay then
+      d.delays = d.delays or {}
+      d.delays[source] = math.min(delay, A_DAY)
+    end
+  end
+  domains.markChanged(crawl, d)
+end
+
+verbs.register('repair_begin', {}, function(crawl, args)
+  local at = crawl.keys
+  mendMeta(crawl, args)
+  local live = keys.isOf('zset', at.nodes) and nodes.heardWithin(crawl, meta.number(crawl, 'node_timeout', 30000)) or 0
+  if live > 0 and not args.force then return live end
+  for word, type in pairs(KEPT) do
+    if not keys.isOf(type, at[word]) then redis.call('UNLINK', at[word]) end
+  end
+  local oldDomains = redis.call('HGETALL', at.domains)
+  for _, word in ipairs(INDEXES) do redis.call('UNLINK', at[word]) end
+  for i = 1, #oldDomains, 2 do keepPoliteness(crawl, oldDomains[i], oldDomains[i + 1]) end
+  -- What the crawl goes back to at the end; kept where an earlier repair broke off.
+  if not meta.get(crawl, 'repairing') then meta.set(crawl, 'repairing', meta.get(crawl, 'control') or 'running') end
+  meta.set(crawl, 'control', 'paused')
+  meta.set(crawl, 'volunteer', '')
+  meta.set(crawl, 'hungry', '')
+  verbs.save(crawl)
+  return 0
+end)

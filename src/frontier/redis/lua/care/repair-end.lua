@@ -1,0 +1,31 @@
+-- Last step of a repair: counters agree with what is there, no key has a time to live, and the crawl goes on as it was.
+--
+-- args: none of its own
+-- Returns JSON: pending, delayed, failed. O(failed).
+verbs.register('repair_end', { 'allow-oom', 'crawl' }, function(crawl)
+  local at = crawl.keys
+  -- Beyond FAILED_LIMIT a failed request has no record, only its reason.
+  for _, id in ipairs(redis.call('HKEYS', at.failures)) do
+    if not redis.call('ZSCORE', at.failed, id) then redis.call('ZADD', at.failed, crawl.nowUs, id) end
+  end
+  -- An entry that is never deleted: all are fetched again.
+  if redis.call('HLEN', at.robots) ~= redis.call('ZCARD', at['robots-kept']) then
+    redis.call('UNLINK', at.robots, at['robots-kept'])
+  end
+  for _, key in pairs(at) do redis.call('PERSIST', key) end
+  for _, startUrls in ipairs(crawl.startUrls) do
+    redis.call('PERSIST', startUrls.key)
+    redis.call('PERSIST', startUrls.bad)
+  end
+  local pending, delayed = queue.pending(crawl), redis.call('ZCARD', at.delayed)
+  local failed = redis.call('ZCARD', at.failed)
+  -- What was accepted and is nowhere any more is lost. Requests that were counted as lost may have been found again.
+  local counted = pending + delayed + failed + meta.number(crawl, 'done') + meta.number(crawl, 'removed')
+  local lost = math.max(0, meta.number(crawl, 'accepted', counted + meta.number(crawl, 'lost')) - counted)
+  meta.set(crawl, 'lost', lost)
+  meta.set(crawl, 'accepted', counted + lost)
+  local control = meta.get(crawl, 'repairing')
+  if control then meta.set(crawl, 'control', control) end
+  meta.set(crawl, 'repairing', '')
+  return cjson.encode({ pending = pending, delayed = delayed, failed = failed })
+end)

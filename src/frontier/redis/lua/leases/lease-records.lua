@@ -1,0 +1,93 @@
+-- Leases: granting, ending and returning them, failing their requests, and finding those of a node.
+--
+-- A record (HASH `leases`) is packed, as that of a domain is:
+--   call      6 bytes: number of the call that created it
+--   atMs      6 bytes
+--   crashes   1 byte
+--   order     12 bytes: with the domain, where the request came from in the queue
+--   node      2 bytes of length, then the incarnation that holds it
+--   domain    all that follows
+-- Its fencing token is call number and request id: one call leases a request at most once.
+local RECORD = '>I6I6Bc12I2c0'
+
+local function pack(crawl, request, crashes)
+  local node = crawl.caller
+  return struct.pack(RECORD, crawl.args.call, crawl.nowMs, crashes, request.order, #node, node) .. request.domain
+end
+
+function leaseRecords.unpack(packed)
+  local call, atMs, crashes, order, node, rest = struct.unpack(RECORD, packed)
+  return { call = call, atMs = atMs, crashes = crashes, order = order, node = node, domain = string.sub(packed, rest) }
+end
+
+-- Creates leases for requests that were taken out of the queue: { { id, order, domain }, … }.
+function leaseRecords.grant(crawl, taken, crashes)
+  local packed = {}
+  for _, request in ipairs(taken) do lists.pair(packed, request.id, pack(crawl, request, crashes)) end
+  lists.send('HSET', crawl.keys.leases, packed)
+  redis.call('HINCRBY', crawl.keys.held, crawl.caller, lists.digits(#taken))
+end
+
+-- The leases of these ids, in order; false where there is none.
+function leaseRecords.read(crawl, ids)
+  local found = lists.read('HMGET', crawl.keys.leases, ids)
+  for i = 1, #found do found[i] = found[i] and leaseRecords.unpack(found[i]) end
+  return found
+end
+
+-- The domains of all leases, one for each lease.
+function leaseRecords.domains(crawl)
+  local names = {}
+  for i, packed in ipairs(redis.call('HVALS', crawl.keys.leases)) do names[i] = leaseRecords.unpack(packed).domain end
+  return names
+end
+
+-- The leases of an incarnation, up to `most`: their ids, and the leases, by a walk over all: they are few (nodes × concurrency).
+function leaseRecords.of(crawl, node, most)
+  local ids, found, cursor = {}, {}, nil
+  while cursor ~= '0' and #found < most do
+    local page = redis.call('HSCAN', crawl.keys.leases, cursor or '0', 'COUNT', 500)
+    cursor = page[1]
+    for i = 1, #page[2], 2 do
+      local lease = leaseRecords.unpack(page[2][i + 1])
+      if lease.node == node and #found < most then ids[#ids + 1], found[#found + 1] = page[2][i], lease end
+    end
+  end
+  return ids, found
+end
+
+-- Deletes leases and releases the capacity of their nodes and domains. The caller moves the requests to their next state.
+function leaseRecords.finish(crawl, ids, ended)
+  local names, held = {}, {}
+  for i, lease in ipairs(ended) do
+    names[i] = lease.domain
+    held[lease.node] = (held[lease.node] or 0) + 1
+  end
+  lists.send('HDEL', crawl.keys.leases, ids)
+  for node, count in pairs(held) do redis.call('HINCRBY', crawl.keys.held, node, lists.digits(-count)) end
+  domains.load(crawl, names)
+  for _, name in ipairs(names) do domains.release(crawl, name) end
+end
+
+-- Makes the request of a lease pending again, with its old arrival. crashes: more than the lease knows; absent for none.
+function leaseRecords.release(crawl, id, lease, crashes)
+  queue.makePending(crawl, lease.domain, lease.order .. id, crashes or lease.crashes)
+  state.note(crawl, { id }, 'pending')
+end
+
+-- Ends leases and makes their requests pending again. Nothing is counted.
+function leaseRecords.returnToQueue(crawl, ids, ended)
+  leaseRecords.finish(crawl, ids, ended)
+  for i, lease in ipairs(ended) do leaseRecords.release(crawl, ids[i], lease) end
+end
+
+-- Moves a request to the failed list, and counts it for the run. failure: JSON of why. Beyond FAILED_LIMIT the record is
+-- dropped.
+function leaseRecords.fail(crawl, id, failure)
+  meta.add(crawl, 'run_failed', 1)
+  redis.call('ZADD', crawl.keys.failed, crawl.nowUs, id)
+  redis.call('HSET', crawl.keys.failures, id, failure)
+  if redis.call('ZCARD', crawl.keys.failed) > meta.number(crawl, 'failed_limit', 100000) then
+    redis.call('HDEL', crawl.keys.requests, id)
+  end
+end

@@ -1,0 +1,127 @@
+/** The arguments of the join verb, and its reply. */
+import { randomBytes, randomInt } from 'node:crypto';
+import { budgetNotices, noBudgets } from '../../budgets.js';
+import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../../frontier.js';
+import { restoreUnderWay } from '../../refusals.js';
+import { argumentsText, otherArguments, startKey } from '../../shared-settings/run-arguments.js';
+import {
+  type Flush,
+  flushNotice,
+  otherShape,
+  tunableNotice,
+} from '../../shared-settings/shape-differences.js';
+import { tunableText } from '../../shared-settings/tunable-text.js';
+import type { Arguments } from '../connection/lua-message.js';
+
+/** The tunables: their names in meta, and in the settings of a node. */
+const tunableNames: readonly (readonly [name: string, key: keyof Tunables])[] = [
+  ['delay', 'delayMs'],
+  ['randomize', 'randomizeDelay'],
+  ['limit', 'concurrencyPerDomain'],
+  ['node_timeout', 'nodeTimeoutMs'],
+  ['failed_limit', 'failedLimit'],
+  ['queue_limit', 'queueLimit'],
+  ['domain_pages', 'pagesPerDomain'],
+  ['slots', 'slots'],
+  ['autothrottle', 'autothrottle'],
+];
+
+/** An epoch for a meta that is not there yet: random, so that it never equals an earlier one. */
+export function newEpoch(): string {
+  return String(randomInt(2 ** 47));
+}
+
+export function newIncarnation(node: NodeInfo): string {
+  return `${node.id}:${randomBytes(6).toString('hex')}`;
+}
+
+/** The field of meta with the start requests pushed under some arguments (`startKey`). */
+export function startField(key: string): string {
+  return key === '' ? 'start' : `start:${key}`;
+}
+
+export function joinArguments(
+  node: NodeInfo,
+  { shape: { dupefilter: _, ...shape }, args, startsAgain, ...options }: JoinOptions,
+): Arguments {
+  const { budgets, hasStart, hasIdle, tunables, flushOnStart } = options;
+  return {
+    info: JSON.stringify({ ...node, startedAt: Date.now(), pagesPerSecond: 0 }),
+    shape: JSON.stringify(shape),
+    queueClass: shape.queueClass,
+    epoch: newEpoch(),
+    run: `${new Date().toISOString()}-${randomBytes(3).toString('hex')}`,
+    budgets: budgetsText(budgets),
+    ...{ hasStart, hasIdle, start: startField(startKey(args)), startsAgain, arguments: argumentsText(args) },
+    tunables: Object.fromEntries(tunableNames.map(([name, key]) => [name, tunableText(tunables[key])])),
+    flush: flushOnStart,
+  };
+}
+
+/** Budgets as `lua/requests/budgets.lua` has them. */
+function budgetsText({ maxPages, maxItems, maxErrors, maxRunMs }: Budgets): string {
+  const all = { pages: maxPages, items: maxItems, errors: maxErrors, ms: maxRunMs };
+  return Object.values(all).some((most) => most > 0) ? JSON.stringify(all) : '';
+}
+
+/** @param stored '' for none. */
+function parseBudgets(stored: string): Budgets {
+  if (stored === '') return noBudgets;
+  const { pages, items, errors, ms } = JSON.parse(stored) as Record<
+    'pages' | 'items' | 'errors' | 'ms',
+    number
+  >;
+  return { maxPages: pages, maxItems: items, maxErrors: errors, maxRunMs: ms };
+}
+
+/** The answer of `lua/nodes/join.lua`. */
+interface JoinAnswer extends Partial<Pick<Joined, 'startPushed'>>, Pick<Joined, 'found'> {
+  readonly status: 'joined' | 'shape' | 'arguments' | 'restoring';
+  readonly run?: string;
+  readonly crawl: string;
+  readonly justClosed?: string;
+  readonly flushed?: Flush;
+  readonly budgets?: string;
+  readonly changed?: readonly (readonly string[])[];
+  readonly shape: string;
+  readonly dupefilter: string;
+  readonly arguments: string;
+}
+
+/**
+ * @param notices of the connection.
+ * @throws RefusedError when the crawl has another shape, or is not wholly restored.
+ */
+export function readJoined(
+  answer: JoinAnswer,
+  incarnation: string,
+  { shape, args, budgets }: Pick<JoinOptions, 'shape' | 'args' | 'budgets'>,
+  notices: readonly string[],
+): { joined: Joined; crawl: string } {
+  const { status, found, startPushed = false, justClosed = null, flushed = null, changed = [] } = answer;
+  if (status === 'shape') refuseOtherShape(answer, shape);
+  if (status === 'arguments') throw otherArguments(answer.arguments, args);
+  if (status === 'restoring') throw restoreUnderWay();
+  const joined: Joined = {
+    ...{ incarnation, found, startPushed, justClosed, run: answer.run ?? '' },
+    notices: [
+      ...notices,
+      ...flushNotice(flushed, found.nodes),
+      ...Object.values(changed).map(tunableChange),
+      ...(answer.budgets === undefined ? [] : budgetNotices(parseBudgets(answer.budgets), budgets)),
+    ],
+  };
+  return { joined, crawl: answer.crawl };
+}
+
+/** The dupefilter is agreed by itself, since seeds may come before the first node. */
+function refuseOtherShape({ shape, dupefilter }: JoinAnswer, ours: Shape): void {
+  const agreed = dupefilter === '' ? {} : { dupefilter: JSON.parse(dupefilter) as Dupefilter };
+  const refusal = otherShape({ ...(JSON.parse(shape) as Partial<Shape>), ...agreed }, ours);
+  if (refusal !== null) throw refusal;
+}
+
+function tunableChange([name, before, after]: readonly string[]): string {
+  const [, key] = tunableNames.find(([known]) => known === name) ?? [];
+  return key === undefined ? '' : tunableNotice(key, before, after);
+}

@@ -1,0 +1,39 @@
+/**
+ * Limits and numbers of the rules that both engines obey. This is their only home: the Lua library of the Redis engine is
+ * given those that it needs when it is put together (`redis/connection/library.ts`).
+ */
+
+/**
+ * Further requests of a page are pushed before its settle, in chunks of `PUSH_CHUNK`: a settle is one step of the store, which
+ * serves nobody else meanwhile. They stay accepted even if the lease is lost then.
+ */
+export const MAX_SETTLE_REQUESTS = 2_000;
+export const PUSH_CHUNK = 1_000;
+export const MAX_SETTLE_ITEMS = 10_000;
+export const MAX_SETTLE_BYTES = 8 * 1024 * 1024;
+/** A larger seed is bad. The record of a request has the same limit. */
+export const MAX_SEED_BYTES = 1024 * 1024;
+/** Requests per seed (as many as URLs in a sitemap). Bounded, since they are accepted in one step. */
+export const MAX_SEED_REQUESTS = 50_000;
+/** Bytes of the records of all requests of a seed. */
+export const MAX_SEED_REQUEST_BYTES = 64 * 1024 * 1024;
+export const MAX_WAIT_MS = 1_000;
+/** Crashes after which a request is failed as `crashed`. */
+export const MAX_CRASHES = 3;
+/** The same while nodes die that no request explains: then somebody kills them from outside. */
+export const MAX_CRASHES_AMONG_KILLS = 5;
+/**
+ * Somebody kills nodes from outside while two deaths that no suspect explains lie within so many node timeouts, or so many ms
+ * if that is longer. A request that kills its nodes explains one of them, its first.
+ */
+export const KILLS_WITHIN = 10;
+export const KILLS_WITHIN_MS = 60_000;
+
+/** A hungry node (docs/internals/leasing.md) polls every 25 ms × number of nodes, so the total rate stays constant. */
+export const HUNGRY_POLL_MS = 25;
+/** It counts as hungry for two of its polls, and for so long at least. */
+export const HUNGRY_MS = 300;
+/** When a node that stood back for a hungry one asks again. */
+export const STAND_BACK_MS = 30;
+/** Suspects that one lease looks at, for one whose domain may be leased from. */
+export const SUSPECTS_READ = 100;

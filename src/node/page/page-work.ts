@@ -1,0 +1,63 @@
+/** The types that the steps of a page share: what it is processed with, the page itself, and how it ends. */
+import type { Downloader } from '../../downloader/downloader.js';
+import type { Effects, Outcome } from '../../frontier/frontier.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
+import type { Request } from '../../http/message/request.js';
+import type { Logger } from '../../log.js';
+import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
+import type { Spider } from '../../spider/spider.js';
+import type { NodeStats } from '../../stats/stats.js';
+import type { SessionCookies } from '../cookies/session-cookies.js';
+import type { Signals } from '../extensions/signals.js';
+import type { Counters } from '../links/filter-links.js';
+import type { LinkDeps, PageLinks } from '../links/page-links.js';
+import type { DelayLog } from '../membership/autothrottle-log.js';
+import type { Middleware } from '../middleware/load-middleware.js';
+import type { NodeOptions } from '../node-options.js';
+import type { ConditionalRequests } from '../recrawl/conditional-requests.js';
+import type { RobotsGate } from '../robots/robots-gate.js';
+import type { LostStarts } from './failed-start-pages.js';
+import type { HangingHosts } from './hanging-hosts.js';
+import type { Authorize } from './http-auth.js';
+import type { Flight } from './leased-pages.js';
+
+/** What every page of a crawl is processed with. */
+export interface PageDeps extends LinkDeps {
+  readonly spider: Spider;
+  readonly downloader: Downloader;
+  readonly pipelines: ItemPipelines;
+  readonly middleware: Middleware | null;
+  readonly options: NodeOptions;
+  readonly authorize: Authorize;
+  readonly delays: DelayLog;
+  readonly lostStarts: LostStarts;
+  readonly hangingHosts: HangingHosts;
+  readonly cookies: SessionCookies;
+  readonly stats: NodeStats;
+  /** Null without extensions. */
+  readonly signals: Signals | null;
+  /** Null where no page of the crawl comes again. */
+  readonly recrawl: ConditionalRequests | null;
+  /** Null when robots.txt is not obeyed. */
+  readonly robots: RobotsGate | null;
+  readonly log: Logger;
+}
+
+/** A page in progress: each step takes it and hands it on. */
+export interface Work {
+  readonly flight: Flight;
+  readonly record: RequestRecord;
+  readonly request: Request;
+  readonly counters: Counters;
+  /** Its Cookie header has been made, for middleware to see. */
+  readonly hasCookies?: boolean;
+  readonly deps: PageDeps;
+}
+
+/** How a page ends: the arguments of its settle. */
+export interface PageEnding {
+  readonly outcome: Outcome;
+  readonly effects: Effects;
+  /** Where the page yielded requests. */
+  readonly links?: PageLinks;
+}
