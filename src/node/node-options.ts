@@ -3,6 +3,7 @@
  * here is plain (ms, bytes, counts), so that nothing in this folder reads a setting by name.
  */
 import type { Downloader } from '../downloader/downloader.js';
+import type { FeedTrouble } from '../feed-outbox.js';
 import type {
   Budgets,
   CrawlState,
@@ -125,6 +126,8 @@ export interface NodeOptions {
   readonly autoThrottleDebug: boolean;
   /** MAX_ITEMS_PER_PAGE: a page that yields more fails as `too_many_items`; at most MAX_SETTLE_ITEMS. */
   readonly maxItems: number;
+  /** DOWNLOAD_MAX_NODES; 0 for no limit. */
+  readonly maxNodes: number;
   /** CALLBACK_TIMEOUT: an asynchronous callback that is not over after this time fails its page as `callback_timeout`. */
   readonly callbackTimeoutMs: number;
   /** CALLBACK_ERROR `keep`: what a page gave before an error is committed; `keptReason` marks it in the failed list. */
@@ -204,7 +207,7 @@ export interface NodeDeps {
    * Why this node is to end unless it passes: an outbox has outgrown its bound while its file cannot be written or its
    * pipeline fails. With `isIdle`, when nothing else is to be done, also why a pipeline fails at all. Null when all is well.
    */
-  readonly feedsFailing: (isIdle: boolean) => string | null;
+  readonly feedsFailing: (isIdle: boolean) => FeedTrouble | null;
   /** More committed items wait for an item pipeline than may: nothing is leased until there are fewer. */
   readonly isOutboxFull: () => boolean;
   /** The other nodes of the same command, if any. */

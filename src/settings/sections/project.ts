@@ -26,7 +26,7 @@ export const projectSettings = {
     default: ['spiders'],
     expects: 'a list of folders',
     resolveEach: (folder, dir) => path.resolve(dir, folder),
-    text: 'Folders with spiders: .ts, .js or .mjs modules that default-export a class.',
+    text: 'Folders with spiders: TypeScript or JavaScript modules (ES modules) that default-export a class.',
   }),
   SETTINGS_SCHEMA: define(
     z.union([z.string().min(1), z.custom<object>(isSchema)]).nullable(),
