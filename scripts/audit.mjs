@@ -2,8 +2,8 @@
 //
 //   node scripts/audit.mjs
 //
-// Ends with 1 for one of high or critical severity, else with 0. A registry that does not offer the service, or cannot be
-// reached, is said and is no failure: a mirror often offers packages alone.
+// Ends with 1 for one of high or critical severity, with 2 where there was no answer, as the registry does not offer the service
+// or cannot be reached (a mirror often offers packages alone), else with 0.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -14,6 +14,7 @@ const report = await ask();
 const found = report?.metadata?.vulnerabilities;
 if (found === undefined) {
   console.log(`audit: not answered (${report?.message ?? 'npm gave no report'})`);
+  process.exitCode = 2;
 } else {
   const serious = Object.values(report.vulnerabilities ?? {}).filter(({ severity }) =>
     /^(high|critical)$/.test(severity),

@@ -1,5 +1,5 @@
-// `npm test [-- vitest arguments]`: build, format and lint, types, known vulnerabilities of the dependencies (where the
-// registry answers), then the tests on a real redis-server.
+// `npm test [-- vitest arguments]`: build, format and lint, types, known vulnerabilities of the dependencies (skipped where
+// the registry does not answer), then the tests on a real redis-server, and the slowest of them.
 //
 // Everything is run even when something before it failed, so that one run tells all. The last line is
 // `N passed, N failed`: each step is one check, then every test of vitest's own report.
@@ -13,16 +13,22 @@ import { ensureRedis } from './ensure-redis.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const require = createRequire(import.meta.url);
+const AUDIT = 'known vulnerabilities';
 const tally = { passed: 0, failed: 0, skipped: 0 };
 /** More failed files than this are no accident of a busy machine. */
 const MOST_RUN_AGAIN = 3;
+/** So many of the slowest tests are named. */
+const SLOWEST = 20;
+/** A step that ends so could not be made. */
+const NOT_MADE = 2;
+const startedAt = performance.now();
 
 const tsc = require.resolve('typescript/bin/tsc');
 // Two at a time, as each uses one core; meanwhile a redis-server that is missing is installed.
 const checks = Promise.all([
   checkInOrder({
     types: [tsc, '--noEmit'],
-    'known vulnerabilities': [path.join(root, 'scripts', 'audit.mjs')],
+    [AUDIT]: [path.join(root, 'scripts', 'audit.mjs')],
   }),
   checkInOrder({
     build: [path.join(root, 'scripts', 'build.mjs')],
@@ -35,6 +41,7 @@ await checks;
 if (!hasRedis) process.exit(1);
 await tests(process.argv.slice(2));
 
+console.log(`\n${seconds(performance.now() - startedAt)} s in all`);
 if (tally.skipped > 0) console.log(`${tally.skipped} skipped`);
 console.log(`${tally.passed} passed, ${tally.failed} failed`);
 process.exitCode = tally.failed === 0 ? 0 : 1;
@@ -47,9 +54,10 @@ async function checkInOrder(scripts) {
 /** A step of one Node script. Its output is printed when it has ended, so that steps can run at the same time. */
 async function check(name, script) {
   const { code, output } = await runQuietly(script);
-  const ok = code === 0;
-  tally[ok ? 'passed' : 'failed'] += 1;
-  console.log(`\n── ${name}\n${output}${name}: ${ok ? 'ok' : 'FAILED'}`);
+  const isSkipped = code === NOT_MADE && name === AUDIT;
+  tally[isSkipped ? 'skipped' : code === 0 ? 'passed' : 'failed'] += 1;
+  const verdict = isSkipped ? 'skipped, it could not be made' : code === 0 ? 'ok' : 'FAILED';
+  console.log(`\n── ${name}\n${output}${name}: ${verdict}`);
 }
 
 /**
@@ -61,6 +69,7 @@ async function check(name, script) {
 async function tests(args) {
   console.log('\n── tests');
   const { files, code } = await vitest(args);
+  nameSlowest(files);
   const failed = files.filter(({ status }) => status === 'failed');
   if (args.length > 0 || failed.length === 0 || failed.length > MOST_RUN_AGAIN) return count(files, code);
 
@@ -87,6 +96,25 @@ async function vitest(args) {
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
+}
+
+/** The slowest tests of a run, with their seconds, hooks of single tests included. */
+function nameSlowest(files) {
+  const all = files.flatMap(({ name, assertionResults }) =>
+    assertionResults.map(({ fullName, duration = 0 }) => ({
+      name: path.relative(root, name),
+      fullName,
+      duration,
+    })),
+  );
+  all.sort((a, b) => b.duration - a.duration);
+  console.log(`\n── the slowest ${Math.min(SLOWEST, all.length)} tests, in seconds`);
+  for (const { name, fullName, duration } of all.slice(0, SLOWEST))
+    console.log(`${seconds(duration).padStart(6)}  ${name}: ${fullName.trim()}`);
+}
+
+function seconds(ms) {
+  return (ms / 1_000).toFixed(1);
 }
 
 /** Say which tests of a file failed at first and passed when the file was run again. */

@@ -68,6 +68,13 @@ export class FrontierUnavailableError extends CrawlnodeError {
   }
 }
 
+/** A node has waited for the store for as long as it may (exit 4, or 1 for a full disk). `code` is that of the store's error. */
+export class WaitedTooLongError extends CrawlnodeError {
+  get exitCode(): 1 | 4 {
+    return this.code === 'disk_full' ? 1 : 4;
+  }
+}
+
 /** The records of the frontier were deleted while a node was running, by a flush or reset of the store (exit 1). */
 export class FrontierGoneError extends CrawlnodeError {
   constructor(message: string, options?: { cause?: unknown }) {
@@ -99,6 +106,7 @@ export class IncarnationDeadError extends CrawlnodeError {
 export function concernsNode(error: unknown): boolean {
   return (
     error instanceof FrontierUnavailableError ||
+    error instanceof WaitedTooLongError ||
     error instanceof FrontierGoneError ||
     error instanceof IncarnationDeadError
   );

@@ -37,10 +37,13 @@ export type { OutgoingRequest } from './http/message/outgoing-request.js';
 export type { FileResult, JsonObject, JsonValue } from './http/message/record/request-record.js';
 export {
   type Callback,
+  type CallbackResults,
   type CbKwargs,
   type Meta,
   Request,
   type RequestOptions,
+  type Result,
+  type Yielded,
 } from './http/message/request.js';
 export type { CookieInput, RequestCookie, RequestCookies } from './http/message/request-cookies.js';
 export type { RequestModule } from './http/message/request-module.js';

@@ -1,6 +1,7 @@
 /** Spiders: examples of the API page (docs/reference/api.md). */
 import {
   type CallbackName,
+  type CallbackResults,
   type CbKwargs,
   CrawlSpider,
   CSVFeedSpider,
@@ -14,6 +15,7 @@ import {
   type RefreshRule,
   Request,
   type Response,
+  type Result,
   type Rule,
   type Selector,
   type SitemapEntry,
@@ -27,6 +29,7 @@ import {
   type StatValue,
   XMLFeedSpider,
   type XMLIterator,
+  type Yielded,
 } from 'crawlnode';
 
 //#region Spider, StartRequests, SpiderLogger
@@ -167,6 +170,24 @@ export class Stock extends CSVFeedSpider {
 /** Leave out records without a result: `override processResults = nonEmpty`, in a spider of XML or CSV feeds. */
 export const nonEmpty: FeedSpider['processResults'] = (_response, results) =>
   results.filter((result) => Object.keys(result as object).length > 0);
+//#endregion
+
+//#region CallbackResults, Yielded, Result
+/** A helper of several spiders: the compiler refuses texts, promises, dates and selections here. */
+export function* pageOf(response: Response): Generator<Yielded> {
+  const product: Result = { url: response.url, name: response.css('h1::text').get() };
+  yield product;
+  yield response.followAll('.next a');
+}
+
+export class Outlet extends Spider {
+  override name = 'outlet';
+  override startUrls = ['https://outlet.example/'];
+
+  override parse(response: Response): CallbackResults {
+    return pageOf(response);
+  }
+}
 //#endregion
 
 //#region CallbackName

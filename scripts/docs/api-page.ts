@@ -21,6 +21,7 @@ const sections: readonly (readonly [title: string, names: readonly string[]])[] 
     [
       ...['Request', 'RequestOptions', 'Meta', 'FormData', 'FormRequestOptions', 'HeadersInput', 'Headers'],
       ...['CookieInput', 'RequestCookie', 'RequestCookies', 'Callback', 'CbKwargs', 'Failure'],
+      ...['CallbackResults', 'Yielded', 'Result'],
     ],
   ],
   [

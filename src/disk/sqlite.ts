@@ -51,7 +51,7 @@ export function useDriver(wanted: Driver): void {
   driver = wanted;
 }
 
-/** Open a file, or `:memory:`. @param busyMs how long a call waits for a lock of another process @throws the driver's error, see `failures.ts`. */
+/** Open a file, or `:memory:`. @param busyMs how long a call waits for a lock of another process @throws the driver's error, see `sqlite-errors.ts`. */
 export function connect(file: string, busyMs = BUSY_MS): Connection {
   const { DatabaseSync } = require(modules[driver]) as {
     DatabaseSync: new (file: string, options: { timeout: number }) => Connection;

@@ -3,6 +3,7 @@
  * here is plain (ms, bytes, counts), so that nothing in this folder reads a setting by name.
  */
 import type { Downloader } from '../downloader/downloader.js';
+import type { FeedTrouble } from '../feed-outbox.js';
 import type {
   Budgets,
   CrawlState,
@@ -105,8 +106,10 @@ export interface NodeOptions {
   readonly exitWhenDone: boolean;
   /** START_TIMEOUT: how long a node under `exitWhenDone` waits for the first seed. */
   readonly startTimeoutMs: number;
-  /** How long a drain may take before what is left is released; also how long a feed may stay unwritable. */
+  /** How long a drain may take before what is left is released. */
   readonly graceMs: number;
+  /** WAIT_TIMEOUT: how long a store that is away and a feed that cannot be written are waited for; 0 is without limit. */
+  readonly waitTimeoutMs: number;
   /** Interval of heartbeats and of reconcile; NODE_TIMEOUT / 6 unless set. */
   readonly heartbeatMs: number;
   /** MAIN_LOOP_TIMEOUT: without main-loop progress for so long, heartbeats stop. */
@@ -123,6 +126,8 @@ export interface NodeOptions {
   readonly autoThrottleDebug: boolean;
   /** MAX_ITEMS_PER_PAGE: a page that yields more fails as `too_many_items`; at most MAX_SETTLE_ITEMS. */
   readonly maxItems: number;
+  /** DOWNLOAD_MAX_NODES; 0 for no limit. */
+  readonly maxNodes: number;
   /** CALLBACK_TIMEOUT: an asynchronous callback that is not over after this time fails its page as `callback_timeout`. */
   readonly callbackTimeoutMs: number;
   /** CALLBACK_ERROR `keep`: what a page gave before an error is committed; `keptReason` marks it in the failed list. */
@@ -202,7 +207,7 @@ export interface NodeDeps {
    * Why this node is to end unless it passes: an outbox has outgrown its bound while its file cannot be written or its
    * pipeline fails. With `isIdle`, when nothing else is to be done, also why a pipeline fails at all. Null when all is well.
    */
-  readonly feedsFailing: (isIdle: boolean) => string | null;
+  readonly feedsFailing: (isIdle: boolean) => FeedTrouble | null;
   /** More committed items wait for an item pipeline than may: nothing is leased until there are fewer. */
   readonly isOutboxFull: () => boolean;
   /** The other nodes of the same command, if any. */
@@ -223,10 +228,10 @@ export interface Siblings {
 }
 
 export interface NodeResult {
-  /** Scrapy's closing reason: `finished`, `shutdown`, `stopped`, `closespider_pagecount`, `frontier_gone`, `feed_unwritable`. */
+  /** Scrapy's closing reason: `finished`, `shutdown`, `stopped`, `closespider_pagecount`, `frontier_gone`, `frontier_unavailable`, `disk_full`, `feed_unwritable`. */
   readonly reason: string;
-  /** 0 done or drained, 1 run-time failure; a forced end is 130 or 143, which the CLI knows. */
-  readonly exitCode: 0 | 1;
+  /** 0 done or drained, 1 run-time failure, 4 the store was away for too long; a forced end is 130 or 143, which the CLI knows. */
+  readonly exitCode: 0 | 1 | 4;
   /** A sentence for the user where the reason alone would puzzle; else null. */
   readonly message: string | null;
   /** Pages, failed requests and items of this node alone. */

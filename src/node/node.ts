@@ -8,7 +8,12 @@
  * ```
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CrawlnodeError, FrontierUnavailableError, IncarnationDeadError } from '../errors.js';
+import {
+  CrawlnodeError,
+  FrontierUnavailableError,
+  IncarnationDeadError,
+  WaitedTooLongError,
+} from '../errors.js';
 import { type Joined, type LeaseAnswer, MAX_WAIT_MS, type Shape } from '../frontier/frontier.js';
 import type { OpenModules } from '../user-code/open-modules.js';
 import { Heartbeat, type HeartbeatNews } from './membership/heartbeat.js';
@@ -122,7 +127,9 @@ function endingOf(error: unknown, self: Incarnation, { persist }: Shape): Ending
       cause = why;
     }
   }
-  return cause instanceof IncarnationDeadError ? cause : errorEnding(cause, persist);
+  return cause instanceof IncarnationDeadError
+    ? cause
+    : errorEnding(cause, persist, self.slots.held().length);
 }
 
 /** From joining to leaving, through as many incarnations as it takes. */
@@ -130,6 +137,7 @@ async function live(node: NodeState, joined: Joined): Promise<Ending> {
   const { deps, hooks, signals } = node;
   announce(joined, deps);
   node.losses.hear(joined.found);
+  node.vanished.hear(joined.found);
   let self = new Incarnation(node, joined);
   const heartbeat = startHeartbeat(node, joined, () => self);
   let end: Ending = ending('error');
@@ -149,8 +157,8 @@ async function live(node: NodeState, joined: Joined): Promise<Ending> {
         return end;
       }
       const next = await rejoin(node, self, stop);
-      if (next === null) {
-        end = ending('shutdown');
+      if ('reason' in next) {
+        end = next;
         return end;
       }
       heartbeat.follow(next.incarnation);
@@ -205,8 +213,12 @@ async function start(node: NodeState, self: Incarnation): Promise<void> {
   }
 }
 
-/** @returns null when a signal came while the store was away. */
-async function rejoin(node: NodeState, old: Incarnation, why: IncarnationDeadError): Promise<Joined | null> {
+/** @returns how the node ends when a signal came while the store was away, or it was away for too long. */
+async function rejoin(
+  node: NodeState,
+  old: Incarnation,
+  why: IncarnationDeadError,
+): Promise<Joined | Ending> {
   const { deps, outage } = node;
   deps.log.warn({}, `${whyJoinAnew(why, deps)}; it joins the crawl anew`);
   old.slots.dropAll();
@@ -215,9 +227,10 @@ async function rejoin(node: NodeState, old: Incarnation, why: IncarnationDeadErr
   await sleep(200 + 200 * Math.random());
   const stop = AbortSignal.any([deps.drain, deps.force]);
   try {
-    return stop.aborted ? null : await outage.through('join', stop, () => join(deps));
+    return stop.aborted ? ending('shutdown') : await outage.through('join', stop, () => join(deps));
   } catch (error) {
-    if (error instanceof FrontierUnavailableError) return null;
+    if (error instanceof FrontierUnavailableError) return ending('shutdown');
+    if (error instanceof WaitedTooLongError) return errorEnding(error, deps.options.shape.persist, 0);
     throw error;
   }
 }

@@ -8,7 +8,7 @@ import type { FileResult, JsonObject, WaitingItem } from '../http/message/record
 import type { CrawlContext } from '../user-code/crawl-context.js';
 import { type OpenModules, openModules } from '../user-code/open-modules.js';
 import type { FileStage, FileStep } from './files/file-stage.js';
-import { type LoadedPipeline, type LoadOptions, loadStages } from './load-pipelines.js';
+import { type LoadedPipeline, type LoadOptions, loadStages, type PipelineInput } from './load-pipelines.js';
 
 export type { ItemPipeline, PipelineInput } from './load-pipelines.js';
 
@@ -229,13 +229,19 @@ async function runPipeline(
   item: JsonObject,
   { nodeId, spider, job }: CrawlContext,
 ): Promise<JsonObject> {
+  // Frozen, so that a field that is meant for the item is an error and not lost.
+  const input: PipelineInput = Object.freeze({ item, nodeId, spider, job });
   let result: unknown;
   try {
-    result = await pipeline.processItem({ item, nodeId, spider, job });
+    result = await pipeline.processItem(input);
   } catch (error) {
-    throw isDrop(error) || closingReason(error) !== null ? error : pipelineError(pipeline.name, error);
+    if (isDrop(error) || closingReason(error) !== null) throw error;
+    throw pipelineError(pipeline.name, isOfFrozenInput(error) ? takesInput(messageOf(error)) : error);
   }
   if (result === undefined) return item;
+  if (result === input || isCopyOf(input, result)) {
+    throw pipelineError(pipeline.name, takesInput('returned what it was called with instead of the item'));
+  }
   if (typeof result !== 'object' || result === null || Array.isArray(result)) {
     const got = Array.isArray(result) ? 'a list' : result === null ? 'null' : `a ${typeof result}`;
     throw pipelineError(
@@ -244,6 +250,25 @@ async function runPipeline(
     );
   }
   return result as JsonObject;
+}
+
+function isCopyOf(input: PipelineInput, result: unknown): boolean {
+  if (typeof result !== 'object' || result === null) return false;
+  const fields = result as Partial<PipelineInput>;
+  return fields.item === input.item && fields.nodeId === input.nodeId && fields.spider === input.spider;
+}
+
+/** V8's error for a new field of an object that is frozen. */
+function isOfFrozenInput(error: unknown): boolean {
+  return (
+    error instanceof TypeError && /^Cannot add property .* object is not extensible$/.test(error.message)
+  );
+}
+
+function takesInput(what: string): TypeError {
+  return new TypeError(
+    `${what}; processItem gets { item, nodeId, spider, job }: write processItem({ item }), and return the item`,
+  );
 }
 
 function notInPipelines(name: string): CrawlnodeError {

@@ -118,6 +118,11 @@ async function loadPipeline(name: string, options: LoadOptions): Promise<LoadedP
       `ITEM_PIPELINES names ${name}, whose default export is not a pipeline: export a class with processItem({ item }) or committed(batch), or the function processItem.`,
     );
   }
+  if ((pipeline.processItem?.length ?? 0) > 1) {
+    throw new SettingsError(
+      `ITEM_PIPELINES names ${name}, whose processItem takes several parameters: it is called with one object, so write processItem({ item, spider }).`,
+    );
+  }
   return {
     name,
     modulePath: path.relative(projectDir, path.resolve(projectDir, name)).split(path.sep).join('/'),

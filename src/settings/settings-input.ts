@@ -9,7 +9,10 @@ type Input<N extends SettingName> = z.input<(typeof definitions)[N]['zod']> | un
  * in bytes.
  */
 export interface SettingsInput {
-  /** Folders with spiders: .ts, .js or .mjs modules that default-export a class. Default: ["spiders"]. */
+  /**
+   * Folders with spiders: TypeScript or JavaScript modules (ES modules) that default-export a class. Default:
+   * ["spiders"].
+   */
   readonly SPIDER_MODULES?: Input<'SPIDER_MODULES'>;
   /**
    * Module whose default export, a zod object, declares the settings of the project itself: ./settings.ts. A
@@ -48,6 +51,13 @@ export interface SettingsInput {
    * Unit: seconds. Default: 25.
    */
   readonly SHUTDOWN_TIMEOUT?: Input<'SHUTDOWN_TIMEOUT'>;
+  /**
+   * How long a node waits for a store that does not answer, a full disk, a feed file that cannot be written
+   * or a pipeline that does not accept committed items, before it ends with exit code 1 or 4. Nothing is
+   * lost. 0 is without limit. Null stands for 600 with --exit-when-done and in programs, and for 0 otherwise.
+   * Unit: seconds. Default: null.
+   */
+  readonly WAIT_TIMEOUT?: Input<'WAIT_TIMEOUT'>;
   /**
    * Lowest level that is logged, by the names of Scrapy (DEBUG, INFO, WARNING, ERROR, CRITICAL) or pino, in
    * upper or lower case. Default: "info".
@@ -418,8 +428,15 @@ export interface SettingsInput {
    */
   readonly DOWNLOAD_MAXSIZE?: Input<'DOWNLOAD_MAXSIZE'>;
   /**
-   * Memory of a node for unfinished bodies. Where they may need more, the oldest download continues and the
-   * others pause. 0 is no limit. Unit: bytes. Default: 134217728.
+   * Elements, attributes, texts and comments that the body of a page may be parsed into for css(), xpath()
+   * and $. A page with more fails as too_complex. Values of JSON, fields of CSV and tags of sitemaps may be
+   * four times as many. 0 is no limit. Unit: nodes. Default: 750000.
+   */
+  readonly DOWNLOAD_MAX_NODES?: Input<'DOWNLOAD_MAX_NODES'>;
+  /**
+   * Memory of a node for bodies, until their pages end. Where they may need more, the oldest download
+   * continues and the others pause. A page with a large body waits before its callback until there is room
+   * for its tree. 0 is no limit. Unit: bytes. Default: 134217728.
    */
   readonly DOWNLOAD_BUFFER_LIMIT?: Input<'DOWNLOAD_BUFFER_LIMIT'>;
   /**

@@ -1,4 +1,7 @@
-/** What a callback gives, one by one: a single value, an iterable, a promise, or a nesting of these. */
+/**
+ * What a callback gives, one by one: a single value, an iterable, a promise, or a nesting of these. What a generator returns
+ * counts like what it yields.
+ */
 import { SelectorList } from '../http/markup/selector.js';
 import { Request } from '../http/message/request.js';
 
@@ -13,7 +16,22 @@ export async function* resultsOf(given: unknown): AsyncGenerator<unknown> {
   if (value === undefined || value === null) return;
   const list = listIn(value);
   if (list === null) yield value;
-  else for await (const each of list) yield* resultsOf(each);
+  else for await (const each of valuesOf(list)) yield* resultsOf(each);
+}
+
+async function* valuesOf(list: Iterable<unknown> | AsyncIterable<unknown>): AsyncGenerator<unknown> {
+  const iterator = Symbol.asyncIterator in list ? list[Symbol.asyncIterator]() : list[Symbol.iterator]();
+  let isOver = false;
+  try {
+    while (!isOver) {
+      isOver = true; // an iterator whose next() throws is over
+      const next = await iterator.next();
+      isOver = next.done === true;
+      yield next.value;
+    }
+  } finally {
+    if (!isOver) await iterator.return?.();
+  }
 }
 
 /** A selection is iterable too, but yielding one is a mistake. It is passed on, so that the check of items reports it. */

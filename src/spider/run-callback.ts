@@ -180,9 +180,10 @@ class Page implements PageResult {
     return pending === undefined ? undefined : this.#addRest(iterator, pending);
   }
 
-  /** Add values up to the first that is pending. */
+  /** Add values up to the first that is pending; at the end also what a generator returned. */
   #addNext(iterator: Iterator<unknown>): Promise<void> | undefined {
-    for (let next = iterator.next(); next.done !== true; next = iterator.next()) {
+    for (let next = iterator.next(); ; next = iterator.next()) {
+      if (next.done === true) return this.add(next.value);
       try {
         const pending = this.add(next.value);
         if (pending !== undefined) return pending;
@@ -191,7 +192,6 @@ class Page implements PageResult {
         throw error;
       }
     }
-    return undefined;
   }
 
   async #addRest(iterator: Iterator<unknown>, first: Promise<void>): Promise<void> {
@@ -206,13 +206,19 @@ class Page implements PageResult {
     }
   }
 
+  /** Add the values of an async generator, and what it returned. (`for await` drops the latter.) */
   async #addStream(values: AsyncIterable<unknown>): Promise<void> {
-    for await (const value of values) {
+    const iterator = values[Symbol.asyncIterator]();
+    for (let isOver = false; !isOver; ) {
+      const next = await iterator.next();
+      isOver = next.done === true;
       try {
-        const pending = this.add(value);
+        const pending = this.add(next.value);
         if (pending !== undefined) await pending;
       } catch (error) {
-        this.refused ??= { value, error };
+        this.refused ??= { value: next.value, error };
+        // The error of the page matters, not one of ending its generator.
+        if (!isOver) await iterator.return?.()?.then(undefined, () => {});
         throw error;
       }
     }

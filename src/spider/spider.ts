@@ -1,5 +1,5 @@
 /** The base class of spiders. A spider is found by its `name`; each request stores the names of its callbacks. */
-import type { CbKwargs, Request } from '../http/message/request.js';
+import type { CallbackResults, CbKwargs, Request } from '../http/message/request.js';
 import type { Response } from '../http/message/response.js';
 import { type Logger, type SpiderLogger, silentLogger, spiderLogger } from '../log.js';
 import type { Settings, SettingsInput } from '../settings/schema.js';
@@ -95,7 +95,7 @@ export class Spider {
    * iterable, a promise, one item or one Request. Plain objects are items. Like every callback it gets the request's `cbKwargs`
    * as its second argument.
    */
-  parse(response: Response, _cbKwargs?: CbKwargs): unknown {
+  parse(response: Response, _cbKwargs?: CbKwargs): CallbackResults {
     throw new Error(`the spider "${this.name}" has no method parse, which ${response.url} was requested for`);
   }
 

@@ -34,10 +34,10 @@ afterEach(async () => {
 });
 
 describe.each([
-  ['redis', 'list', 5],
-  ['redis', 'set', 3],
-  ['redis', 'zset', 3],
-  ['embedded', 'list', 5],
+  ['redis', 'list', 3],
+  ['redis', 'set', 2],
+  ['redis', 'zset', 2],
+  ['embedded', 'list', 3],
 ] as const)('on the %s engine, seeds of a %s', (engine, type, kills) => {
   const here = projectOn(engine);
 

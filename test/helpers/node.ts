@@ -25,7 +25,6 @@ import { createSpider, type SpiderClass } from '../../src/spider/spider.js';
 import { NodeStats } from '../../src/stats/stats.js';
 import { downloaderOptions } from './downloader/default-options.js';
 import { defaultShape, openOptions } from './open-options.js';
-import { type RedisServer, startRedis } from './redis/redis-server.js';
 import { own } from './resources.js';
 
 /** Options as the default settings give them, with waits short enough for a test. */
@@ -36,6 +35,7 @@ export function nodeOptions(some: Partial<NodeOptions> = {}): NodeOptions {
     exitWhenDone: true,
     startTimeoutMs: 200,
     graceMs: 10_000,
+    waitTimeoutMs: 60_000,
     heartbeatMs: 500,
     speaksJson: false,
     endsStuckProcess: true,
@@ -44,6 +44,7 @@ export function nodeOptions(some: Partial<NodeOptions> = {}): NodeOptions {
     allowAllStatuses: false,
     autoThrottleDebug: false,
     maxItems: 10_000,
+    maxNodes: 750_000,
     callbackTimeoutMs: 60_000,
     keepsErrors: false,
     conditionalRequests: true,
@@ -90,13 +91,12 @@ export function nodeOptions(some: Partial<NodeOptions> = {}): NodeOptions {
   };
 }
 
-let redis: RedisServer | undefined;
 let stores = 0;
 
-/** A frontier of one's own on the Redis of the test file, which is started when it is first asked for. */
+/** A frontier of one's own on the Redis that all test files share, which nobody may configure or flush. */
 export async function freshStore(): Promise<OpenOptions> {
-  redis ??= await startRedis();
-  return openOptions(redis.url, `crawl${++stores}`);
+  stores += 1;
+  return openOptions(process.env.TEST_REDIS_URL!, `crawl${process.pid}x${stores}`);
 }
 
 /** What a test chooses of a node. */
@@ -108,7 +108,7 @@ export interface NodeChoice {
   readonly middleware?: Middleware;
   readonly extensions?: Readonly<Record<string, Extension>>;
   readonly onProgress?: (progress: NodeProgress) => void;
-  readonly feedsFailing?: () => string | null;
+  readonly feedsFailing?: NodeDeps['feedsFailing'];
   readonly isOutboxFull?: () => boolean;
 }
 

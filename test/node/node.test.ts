@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { noBudgets } from '../../src/frontier/budgets.js';
 import { openFrontier } from '../../src/frontier/choose-engine.js';
-import type { Request } from '../../src/http/message/request.js';
+import type { Request, Yielded } from '../../src/http/message/request.js';
 import type { Response } from '../../src/http/message/response.js';
 import { Spider } from '../../src/spider/spider.js';
 import { crawl, freshStore, nodeOptions, startNode } from '../helpers/node.js';
@@ -26,7 +26,7 @@ function walker(...startUrls: (string | Request)[]) {
   return class Walk extends Spider {
     override name = 'walk';
     override startUrls = startUrls;
-    override *parse(response: Response): Generator<unknown> {
+    override *parse(response: Response): Generator<Yielded> {
       yield { url: response.url };
       yield* response.followAll(response.links());
     }
@@ -415,11 +415,11 @@ describe('trouble', () => {
     await closeOutsider();
   });
 
-  it('a feed that cannot be written for the grace time ends the node, with nothing lost', async () => {
+  it('a feed that cannot be written for WAIT_TIMEOUT ends the node, with nothing lost', async () => {
     const site = await startSite({ pages: 10 });
     const { open, closeOutsider } = await stage();
-    const feedsFailing = () => 'items.jsonl: no space left on device';
-    const result = await crawl(open, walker(site.url), { feedsFailing, options: { graceMs: 100 } });
+    const feedsFailing = () => ({ why: 'items.jsonl: no space left on device', isFinal: false });
+    const result = await crawl(open, walker(site.url), { feedsFailing, options: { waitTimeoutMs: 100 } });
     expect(result).toMatchObject({ reason: 'feed_unwritable', exitCode: 1 });
     expect(result.message).toContain('no space left');
     expect(await crawl(open, walker(site.url))).toMatchObject({ reason: 'finished', exitCode: 0 });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { DropItem } from '../../src/errors.js';
-import { Request } from '../../src/http/message/request.js';
+import { type CallbackResults, Request } from '../../src/http/message/request.js';
 import { Response } from '../../src/http/message/response.js';
 import { callbackName, type Failure, runCallback, runErrback } from '../../src/spider/run-callback.js';
 import { Spider } from '../../src/spider/spider.js';
@@ -17,8 +17,8 @@ function response(url = 'https://example.org/'): Response {
 /** A spider whose parse is the given function. */
 function spiderOf(parse: (this: Probe, response: Response) => unknown): Probe {
   class Parsing extends Probe {
-    override parse(page: Response): unknown {
-      return parse.call(this, page);
+    override parse(page: Response): CallbackResults {
+      return parse.call(this, page) as CallbackResults;
     }
   }
   return new Parsing();
@@ -27,7 +27,7 @@ function spiderOf(parse: (this: Probe, response: Response) => unknown): Probe {
 class Probe extends Spider {
   override name = 'probe';
 
-  override parse(_response: Response): unknown {
+  override parse(_response: Response): CallbackResults {
     return undefined;
   }
 

@@ -2,6 +2,7 @@
 import { isPipelineOutbox } from '../../feed-outbox.js';
 import { duration, howMany, n } from '../../format-amounts.js';
 import type { Finding, Snapshot } from '../../frontier/frontier.js';
+import { vanishedMessage } from '../../node/links/vanished-fingerprints.js';
 import { type Context, print, printJson } from '../context.js';
 import { crawlName } from '../messages/crawl-name.js';
 import { paintFor } from '../terminal/colour.js';
@@ -49,7 +50,7 @@ export function showFindings(context: Context, findings: readonly SpiderFinding[
 const CLOCK_OFF_MS = 5_000;
 
 /** The oldest Node that runs crawlnode. */
-const OLDEST_NODE = [20, 18, 1] as const;
+const OLDEST_NODE = [20, 19, 0] as const;
 
 export function nodeVersion(version: string): SpiderFinding {
   const parts = version.split('.').map(Number);
@@ -60,7 +61,7 @@ export function nodeVersion(version: string): SpiderFinding {
     check: 'node_version',
     spider: null,
     message: `Node ${version}${isOld ? `, older than ${OLDEST_NODE.join('.')}` : ''}`,
-    action: isOld ? 'install Node 20.18.1 or newer' : null,
+    action: isOld ? 'install Node 20.19.0 or newer' : null,
   };
 }
 
@@ -78,8 +79,20 @@ export function crawlFindings(
   const findings: SpiderFinding[] = [];
   const found = (level: Finding['level'], check: string, message: string, action: string | null) =>
     void findings.push({ level, check, spider, message, action });
-  const { lost, badSeeds, nodes, silent, outbox, leased, failed, suspects, control, pending, delayed } =
-    snapshot;
+  const {
+    lost,
+    seenGone,
+    badSeeds,
+    nodes,
+    silent,
+    outbox,
+    leased,
+    failed,
+    suspects,
+    control,
+    pending,
+    delayed,
+  } = snapshot;
 
   if (lost > 0) {
     found(
@@ -87,6 +100,14 @@ export function crawlFindings(
       'requests_lost',
       `${howMany(lost, 'request')} lost: their records vanished from the store, because somebody deleted keys or rows, or Redis evicted them`,
       `restore a backup, or begin anew: crawlnode reset ${crawl}; or have all pages fetched again: crawlnode reset ${crawl} --only dupefilter, then seed the first ones`,
+    );
+  }
+  if (seenGone > 0) {
+    found(
+      'info',
+      'fingerprints_vanished',
+      vanishedMessage(seenGone),
+      `a reset of the dupefilter ends this message: crawlnode reset ${crawl} --only dupefilter`,
     );
   }
   if (badSeeds > 0) {

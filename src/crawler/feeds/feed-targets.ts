@@ -4,8 +4,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../../errors.js';
 import { feedId } from '../../feed-outbox.js';
-import { BATCH_ID } from '../../pipelines/feeds/batched-content.js';
 import {
+  BATCH_ID,
   compressed,
   type FeedFormatName,
   type FeedLayout,

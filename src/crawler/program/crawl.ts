@@ -1,7 +1,7 @@
 /** `crawl()`: one node in the process of a program, which it neither ends nor prints to. */
 
 import { commandErrorCodes, type ErrorCode } from '../../error-codes.js';
-import { CrawlnodeError, messageOf, RefusedError } from '../../errors.js';
+import { CrawlnodeError, FrontierUnavailableError, messageOf, RefusedError } from '../../errors.js';
 import type { JsonObject } from '../../http/message/record/request-record.js';
 import type { Response } from '../../http/message/response.js';
 import { type Logger, silentLogger } from '../../log.js';
@@ -41,7 +41,7 @@ export async function crawl(choice: SpiderChoice, options: CrawlOptions): Promis
           ...{ name, job: settings.JOB, time: new Date() },
         }),
         records: userFeedRecords(programEnvironment(), open),
-        ...{ speaksJson: false, endsStuckProcess: false, writer: null, siblings: null },
+        ...{ isAwaited: true, speaksJson: false, endsStuckProcess: false, writer: null, siblings: null },
         force: new AbortController().signal,
         graceLeftMs: (graceMs) => graceMs,
         onTrouble: () => {},
@@ -77,7 +77,8 @@ async function onlyOnce<T>(crawl: string, name: string, run: () => Promise<T>): 
 function refuseFailure({ exitCode, reason, message }: NodeResult): void {
   if (exitCode === 0) return;
   const code = Object.hasOwn(commandErrorCodes, reason) ? (reason as ErrorCode) : 'hook_error';
-  throw new CrawlnodeError(code, message ?? `the crawl ended: ${reason}`);
+  const what = message ?? `the crawl ended: ${reason}`;
+  throw exitCode === 4 ? new FrontierUnavailableError(what, { code }) : new CrawlnodeError(code, what);
 }
 
 /** @throws CrawlnodeError for a run of which no page succeeded */

@@ -1,6 +1,6 @@
 /** Options of the functions for programs, and the results that they give. */
 import type { JsonObject } from '../../http/message/record/request-record.js';
-import type { Request } from '../../http/message/request.js';
+import type { Callback, Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import type { Logger } from '../../log.js';
 import type { SettingsInput } from '../../settings/schema.js';
@@ -78,8 +78,7 @@ export interface SeedResult {
 /** Options of `runSpider`. */
 export interface RunSpiderOptions<S extends Spider = Spider> {
   /** A method of the spider or its name; default `parse`. */
-  // biome-ignore lint/suspicious/noExplicitAny: a callback takes the Response, whatever else it is declared with.
-  readonly callback?: CallbackName<S> | ((response: any) => unknown);
+  readonly callback?: CallbackName<S> | Callback;
   /** Arguments of the spider, as `-a` gives them. */
   readonly args?: Readonly<Record<string, string>>;
   /** Settings beside the spider's customSettings. No file and no environment is read. */

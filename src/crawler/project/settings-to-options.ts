@@ -124,10 +124,15 @@ function metaRefreshOf(settings: Settings): MetaRefreshOptions | null {
   };
 }
 
+/** WAIT_TIMEOUT where somebody waits for the end of the crawl. */
+const AWAITED_TIMEOUT_S = 600;
+
 export function nodeOptionsOf(
   settings: Settings,
   command: {
     readonly exitWhenDone: boolean;
+    /** Whether somebody waits for the end of the crawl. */
+    readonly isAwaited: boolean;
     readonly feeds: readonly string[];
     readonly speaksJson: boolean;
     readonly endsStuckProcess: boolean;
@@ -140,6 +145,7 @@ export function nodeOptionsOf(
     exitWhenDone: command.exitWhenDone,
     startTimeoutMs: ms(settings.START_TIMEOUT),
     graceMs: ms(settings.SHUTDOWN_TIMEOUT),
+    waitTimeoutMs: ms(settings.WAIT_TIMEOUT ?? (command.isAwaited ? AWAITED_TIMEOUT_S : 0)),
     heartbeatMs: ms(settings.HEARTBEAT_INTERVAL),
     mainLoopTimeoutMs: ms(settings.MAIN_LOOP_TIMEOUT),
     speaksJson: command.speaksJson,
@@ -148,6 +154,7 @@ export function nodeOptionsOf(
     allowAllStatuses: settings.HTTPERROR_ALLOW_ALL,
     autoThrottleDebug: settings.AUTOTHROTTLE_ENABLED && settings.AUTOTHROTTLE_DEBUG,
     maxItems: settings.MAX_ITEMS_PER_PAGE,
+    maxNodes: settings.DOWNLOAD_MAX_NODES,
     callbackTimeoutMs: ms(settings.CALLBACK_TIMEOUT),
     keepsErrors: settings.CALLBACK_ERROR === 'keep',
     // The cache would take a 304 for the page.

@@ -1,5 +1,6 @@
 /** Run one node of a crawl in this process: create what it needs, run it, and close everything. */
 import os from 'node:os';
+import type { FeedTrouble } from '../../feed-outbox.js';
 import { loadEngine } from '../../frontier/choose-engine.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { OpenOptions } from '../../frontier/open-options.js';
@@ -30,6 +31,8 @@ export interface NodePlan {
   readonly open: OpenOptions;
   readonly frontier: Frontier;
   readonly exitWhenDone: boolean;
+  /** Whether somebody waits for the end of the crawl, as a program does; default `exitWhenDone`. */
+  readonly isAwaited?: boolean;
   /** The totals of the run are checked, so a node that leaves at its end waits until they are final. */
   readonly awaitsFinalTotals?: boolean;
   /** Whether output other than the log is JSON too. */
@@ -38,7 +41,7 @@ export interface NodePlan {
   readonly endsStuckProcess?: boolean;
   /** Ids of the feeds whose outbox gets this node's items. */
   readonly feeds: readonly string[];
-  readonly feedsFailing: () => string | null;
+  readonly feedsFailing: () => FeedTrouble | null;
   /** The other nodes of the same command; null without any. */
   readonly siblings: Siblings | null;
   /** Aborted to finish the leased requests and leave. */
@@ -135,6 +138,7 @@ export async function runNode(plan: NodePlan): Promise<NodeResult> {
       options: nodeOptionsOf(settings, {
         ...plan,
         feeds,
+        isAwaited: plan.isAwaited ?? plan.exitWhenDone,
         awaitsFinalTotals: plan.awaitsFinalTotals === true,
         endsStuckProcess: plan.endsStuckProcess !== false,
       }),

@@ -14,22 +14,23 @@ import { CommitBatch, type VerbOptions } from './crawl/commit-batch.js';
 import type { Transaction } from './crawl/transaction.js';
 import { defer, takeInstant, throttle } from './domains/timer-verbs.js';
 import { readValidators } from './dupefilters/validators.js';
+import { listFailed, purgeFailed } from './failed/failed-list.js';
 import { peekItems } from './feeds/items.js';
 import { checkpointFeed, countWaiting, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
 import { type Database, openDatabase } from './file/database.js';
+import { lease } from './leases/lease.js';
+import { settle } from './leases/settle.js';
 import { closeRun, control, forget } from './nodes/control.js';
-import { claimIdle, endIdle } from './nodes/idle.js';
 import { join } from './nodes/join.js';
 import { leave } from './nodes/leave.js';
 import type { JoinedNode } from './nodes/node-row.js';
 import { reconcile } from './nodes/reconcile.js';
 import { heartbeat, recoverStep } from './nodes/recover.js';
 import { refuseOtherDupefilter, refuseOtherFormat } from './nodes/shared-settings.js';
-import { accept, acceptStart, retryFailed } from './queue/accept.js';
-import { listFailed, purgeFailed } from './queue/failures.js';
-import { lease } from './queue/lease.js';
-import { settle } from './queue/settle.js';
+import { bytesOf } from './queue/requests.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
+import { accept, acceptStart, retryFailed } from './requests/acceptance.js';
+import { claimIdle, endIdle } from './requests/ask-idle.js';
 import { robots, storeRobots } from './robots/robots.js';
 import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds/seeds.js';
 import { claimStart } from './seeds/starts.js';
@@ -88,8 +89,12 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
 
     push: (requests, kind, part = { from: 0, total: requests.length }) =>
       client.enter((tx) => {
-        if (kind === 'start' || kind === 'start-filtered') return acceptStart(tx, requests, kind, part);
-        const { allSeen: _, ...answer } = accept(tx, requests, kind);
+        const isEarly = 'page' in part;
+        if (!isEarly && (kind === 'start' || kind === 'start-filtered')) {
+          return acceptStart(tx, requests, kind, part);
+        }
+        const page = isEarly ? { id: bytesOf(part.page), isEarly } : undefined;
+        const { allSeen: _, ...answer } = accept(tx, requests, kind, page);
         return answer;
       }),
     claimStart: asNode(claimStart),

@@ -3,9 +3,9 @@ import type { Dupefilter } from '../frontier.js';
 import type { OpenOptions } from '../open-options.js';
 import { type Call, Calls } from './connection/calls.js';
 import type { RedisConnection } from './connection/connection.js';
-import { newEpoch } from './join.js';
 import { LeaseCalls } from './leases/lease-calls.js';
-import { RedisNode } from './redis-node.js';
+import { newEpoch } from './nodes/join.js';
+import { RedisNode } from './nodes/redis-node.js';
 
 export interface NewMeta {
   readonly queueClass: string;

@@ -7,20 +7,20 @@ import { classOf } from '../dupefilter-classes.js';
 import type { Frontier, HeartbeatAnswer, PushAnswer } from '../frontier.js';
 import type { OpenOptions, RedisAddress } from '../open-options.js';
 import { cannotForget } from '../refusals.js';
-import { clearParts, sweep } from './clear.js';
+import { clearParts, sweep } from './clear/clear.js';
 import { RedisConnection } from './connection/connection.js';
 import { refuseOtherFormat, refuseUnsafeStore } from './connection/preflight.js';
 import { int, json, text } from './connection/reply.js';
 import { accessTo } from './crawl-access.js';
-import { startField } from './join.js';
+import { failedList } from './failed/failed-list.js';
+import { redisFeeds } from './feeds/outbox.js';
 import { leaseVerbs } from './leases/lease-verbs.js';
+import { claimVerbs } from './nodes/claims.js';
+import { startField } from './nodes/join.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
-import { claimVerbs } from './redis-claims.js';
-import { failedList } from './redis-failed.js';
-import { redisFeeds } from './redis-feeds.js';
-import { robotsVerbs } from './redis-robots.js';
-import { seedVerbs } from './redis-seeds.js';
 import { columnsOf, domainName } from './request-columns.js';
+import { robotsVerbs } from './robots/robots.js';
+import { seedVerbs } from './seeds/seeds.js';
 import { statArguments } from './stored-stats.js';
 
 export async function openRedisFrontier(options: OpenOptions, address: RedisAddress): Promise<Frontier> {
@@ -65,9 +65,15 @@ function frontierOn(connection: RedisConnection, options: OpenOptions): Frontier
       const rounded = Math.round(pagesPerSecond * 100) / 100;
       return text(await call('heartbeat', { incarnation, pagesPerSecond: rounded })) as HeartbeatAnswer;
     },
-    async push(requests, kind, { key = '', total, from } = { from: 0, total: requests.length }) {
-      const args = { kind, from, total: total ?? undefined, start: startField(key), ...crawl.forNewMeta() };
-      return json<PushAnswer>(await call('push', { ...args, requests: columnsOf(requests, dupefilter()) }));
+    async push(requests, kind, part = { from: 0, total: requests.length }) {
+      const place =
+        'page' in part
+          ? { page: Buffer.from(part.page, 'hex') }
+          : { from: part.from, total: part.total ?? undefined, start: startField(part.key ?? '') };
+      const columns = columnsOf(requests, dupefilter());
+      return json<PushAnswer>(
+        await call('push', { kind, ...place, ...crawl.forNewMeta(), requests: columns }),
+      );
     },
     async throttle(domain, change) {
       await call('throttle', { domain: domainName(domain), ...change });

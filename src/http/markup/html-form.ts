@@ -2,6 +2,7 @@
  * What a browser submits for a form of a page. Source: HTML standard, "Constructing the entry list" and "Form submission
  * algorithm". Texts are encoded as UTF-8, whatever the charset of the page. Files are left out.
  */
+import { isTag } from 'domhandler';
 import { DomUtils } from 'htmlparser2';
 import { InvalidRequestError } from '../../errors.js';
 import type { Element } from './markup-tree.js';
@@ -179,7 +180,7 @@ function isDisabled(control: Element): boolean {
 }
 
 function firstLegend(fieldset: Element): Element | undefined {
-  return fieldset.children.filter(DomUtils.isTag).find(({ name }) => name === 'legend');
+  return fieldset.children.filter(isTag).find(({ name }) => name === 'legend');
 }
 
 function isInside(element: Element, container: Element): boolean {
@@ -189,7 +190,7 @@ function isInside(element: Element, container: Element): boolean {
 
 function parentOf(element: Element): Element | null {
   const { parent } = element;
-  return parent !== null && DomUtils.isTag(parent) ? parent : null;
+  return parent !== null && isTag(parent) ? parent : null;
 }
 
 function withNetworkLineEnds(text: string): string {

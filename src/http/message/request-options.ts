@@ -6,9 +6,37 @@ import type { HeadersInput } from './headers.js';
 import type { CookiesInput } from './request-cookies.js';
 import type { Meta } from './request-meta.js';
 
+/**
+ * A Request or an item, which is a plain object. The type refuses what authors yield by mistake: texts and numbers, which are
+ * no objects, and the classes that have one of these members.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: a field of an item, which makes a literal of any item possible here.
+export type Result = (object | Readonly<Record<string, any>>) & {
+  /** Selections, typed arrays, Maps. */
+  readonly [Symbol.iterator]?: never;
+  /** Async generators, of which `yield*` is meant. */
+  readonly [Symbol.asyncIterator]?: never;
+  /** Promises, of which the value is meant. */
+  readonly [Symbol.toStringTag]?: never;
+  /** Dates. */
+  readonly [Symbol.toPrimitive]?: never;
+  /** Functions. */
+  readonly [Symbol.hasInstance]?: never;
+  /** A Response. */
+  readonly followAll?: never;
+};
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a method that returns nothing has this type.
+type Optional = Result | null | undefined | void;
+/** What a generator may yield: a Request, an item, nothing, or several of these. */
+export type Yielded = Optional | Iterable<Optional> | AsyncIterable<Optional>;
+/** What a callback may return: what it may yield, a list, a generator, or a promise of one of these. */
+export type CallbackResults = Several | Promise<Several>;
+type Several = Yielded | Iterable<Yielded> | AsyncIterable<Yielded>;
+
 /** A method of the spider, stored by its name. It gets the Response, or as an errback the Failure, and the request's `cbKwargs`. */
 // biome-ignore lint/suspicious/noExplicitAny: each method says what it takes.
-export type Callback = (response: any, cbKwargs: any) => unknown;
+export type Callback = (response: any, cbKwargs: any) => CallbackResults;
 
 /** Arguments for the callback of a request, by name. They are JSON, since another node may process the request. */
 // biome-ignore lint/suspicious/noExplicitAny: the spider knows what it put there.

@@ -13,7 +13,14 @@ import { checkMeta, type Meta, withProxy } from './request-meta.js';
 import { type Callback, type CbKwargs, checkOptionNames, type RequestOptions } from './request-options.js';
 
 export type { Meta } from './request-meta.js';
-export type { Callback, CbKwargs, RequestOptions } from './request-options.js';
+export type {
+  Callback,
+  CallbackResults,
+  CbKwargs,
+  RequestOptions,
+  Result,
+  Yielded,
+} from './request-options.js';
 
 /** Fields of a request that crawlnode sets. */
 export interface Bookkeeping {

@@ -6,7 +6,6 @@ import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { FrontierGoneError, FrontierUnavailableError, messageOf } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
-import { endStuckProcess } from './end-process.js';
 import {
   Gate,
   type HeartbeatMessage,
@@ -17,6 +16,7 @@ import {
 
 /** After an outage the next heartbeat is urgent, or other nodes take this one for dead. */
 const RETRY_MS = 500;
+const LEAVE = "process.removeAllListeners('exit'); process.exit(1)";
 
 const options = workerData as HeartbeatOptions;
 const pulse = new Pulse(options.pulse);
@@ -131,4 +131,21 @@ async function stop(): Promise<void> {
     gate.leave();
   }
   parentPort?.close();
+}
+
+/**
+ * End this process, whose main loop stands still. A signal does, but not from within to process 1 of a container: the
+ * kernel ignores it. There the main thread is interrupted as by a debugger, and leaves with code 1, and no
+ * listener holds that up. That reaches loops and regular expressions without end; a call into the system that never returns is
+ * left to whoever watches the container.
+ */
+async function endStuckProcess(): Promise<void> {
+  if (process.pid !== 1) {
+    process.kill(process.pid, 'SIGKILL');
+    return;
+  }
+  const { Session } = await import('node:inspector');
+  const session = new Session();
+  session.connectToMainThread();
+  session.post('Runtime.evaluate', { expression: LEAVE });
 }

@@ -6,13 +6,11 @@
  * its supervisor to restart.
  */
 import { once } from 'node:events';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { OpenOptions } from '../../frontier/open-options.js';
 import type { Logger } from '../../log.js';
-import { isSource, packageFolder } from '../../package-folder.js';
+import { startThread } from './start-thread.js';
 
 /** Handed to the thread at its start; plain data and shared memory. */
 export interface HeartbeatOptions {
@@ -223,15 +221,4 @@ export class Heartbeat {
 /** CLOCK_MONOTONIC, the same in every thread of the process (`performance.now()` counts from each thread's start). */
 function monotonicMs(): number {
   return Number(process.hrtime.bigint() / 1_000n) / 1_000;
-}
-
-/** The build has a file for the thread. From source, the thread first registers tsx. */
-function startThread(options: HeartbeatOptions): Worker {
-  if (!isSource) {
-    return new Worker(path.join(packageFolder, 'dist', 'heartbeat-thread.js'), { workerData: options });
-  }
-  const tsx = import.meta.resolve('tsx/esm/api');
-  const thread = pathToFileURL(path.join(packageFolder, 'src', 'node', 'membership', 'heartbeat-thread.ts'));
-  const script = `import('${tsx}').then(({ register }) => { register(); return import('${thread}'); })`;
-  return new Worker(script, { eval: true, workerData: options });
 }

@@ -1,11 +1,12 @@
 /**
  * Calls to a store that may be away: tried again with backoff. An outage is logged when it begins, once a minute, and when it
  * is over. A store that fails on and off has one outage: a full disk takes small writes and refuses large ones.
+ * An outage that lasts for WAIT_TIMEOUT, or until the time budget of the run is used up, ends the node.
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ErrorCode } from '../../error-codes.js';
-import { FrontierUnavailableError } from '../../errors.js';
+import { FrontierUnavailableError, WaitedTooLongError } from '../../errors.js';
 import type { Logger } from '../../log.js';
 
 const FIRST_BACKOFF_MS = 100;
@@ -27,8 +28,20 @@ const away = [
   'the frontier still cannot be reached; waiting for it',
 ] as const;
 
+/** How long to wait for a store, by the clock of this node: that of the store is away too. 0 is without limit. */
+export interface WaitLimits {
+  /** WAIT_TIMEOUT, from the beginning of an outage. */
+  readonly waitTimeoutMs: number;
+  /** CLOSESPIDER_TIMEOUT, from the start of this node. */
+  readonly maxRunMs: number;
+}
+
+const noLimits: WaitLimits = { waitTimeoutMs: 0, maxRunMs: 0 };
+
 export class Outage {
   readonly #log: Logger;
+  readonly #limits: WaitLimits;
+  readonly #startedAt = performance.now();
   /**
    * The verbs that fail now. An outage ends when all of them succeed again: a store that is out of memory accepts settles
    * and refuses leases, and each change would be a log line otherwise.
@@ -42,8 +55,9 @@ export class Outage {
   #stable: NodeJS.Timeout | null = null;
   #why: string | null = null;
 
-  constructor(log: Logger, spans: Partial<typeof times> = {}) {
+  constructor(log: Logger, limits: WaitLimits = noLimits, spans: Partial<typeof times> = {}) {
     this.#log = log;
+    this.#limits = limits;
     this.#times = { ...times, ...spans };
   }
 
@@ -55,6 +69,7 @@ export class Outage {
   /**
    * Call until the store answers, at most every 50 ms and at least every 2 s. Every verb of the frontier is safe
    * to repeat. @param verb names the call for the bookkeeping. @param stop ends the attempts: the last error is thrown.
+   * @throws WaitedTooLongError when the outage has lasted for too long
    */
   async through<T>(verb: string, stop: AbortSignal, call: () => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
@@ -66,6 +81,7 @@ export class Outage {
         if (!(error instanceof FrontierUnavailableError)) throw error;
         this.#began(verb, error);
         if (stop.aborted) throw error;
+        this.#refuseToWaitOn(error);
         // Every page that ends waits here; Node warns from the eleventh listener of a signal on.
         setMaxListeners(0, stop);
         await sleep(backoffMs(attempt), undefined, { signal: stop, ref: true }).catch(() => {});
@@ -90,6 +106,22 @@ export class Outage {
     const what = isNew ? begun : goesOn;
     const forMs = isNew ? {} : { forMs: Math.round(now - this.#sinceMs) };
     this.#log.warn({ verb, error: error.message, ...forMs }, what);
+  }
+
+  #refuseToWaitOn({ code, message }: FrontierUnavailableError): void {
+    const { waitTimeoutMs, maxRunMs } = this.#limits;
+    const now = performance.now();
+    const refuse = (how: string) => {
+      throw new WaitedTooLongError(code, `${message}; ${how}`);
+    };
+    if (waitTimeoutMs > 0 && now - this.#sinceMs >= waitTimeoutMs) {
+      refuse(`waited ${waitTimeoutMs / 1_000} s for it (WAIT_TIMEOUT)`);
+    }
+    if (maxRunMs > 0 && now - this.#startedAt >= maxRunMs) {
+      refuse(
+        `the ${maxRunMs / 1_000} s of this run (CLOSESPIDER_TIMEOUT) were over while this node waited for it`,
+      );
+    }
   }
 
   #over(verb: string): void {

@@ -2,6 +2,7 @@
 import type { Download } from '../../downloader/downloader.js';
 import { MAX_ROBOTS_BYTES } from '../../frontier/robots/robots-state.js';
 import { decodeBody } from '../../http/charset/decode-body.js';
+import { robotsLines } from '../../http/robots-lines.js';
 import type { Robots } from '../../robots/parse-robots.js';
 import { isRedirect, resolveLocation } from '../page/redirected-request.js';
 
@@ -38,8 +39,8 @@ export function judgeRobots(
   return { kind: 'failed', why: `${url} answered ${status}` };
 }
 
-/** The only lines that have a meaning for a crawler (`parse-robots.ts`). */
-const RULE = /^\s*(?:user[- ]?agent|allow|disallow|crawl-delay)\s*[:\s]/i;
+/** The only lines that have a meaning for a crawler (`parse-robots.ts`), misspelt ones included. */
+const RULES = new Set(['user-agent', 'allow', 'disallow', 'crawl-delay']);
 const HTML = /^\s*<(?:!doctype|html)/i;
 
 /**
@@ -53,7 +54,7 @@ export function rulesOf(body: Buffer, contentType: string | null): string {
   if (body.length >= MAX_ROBOTS_BYTES) lines.pop();
   // The stores keep no NUL. In a path it is written so.
   return lines
-    .filter((line) => RULE.test(line))
+    .filter((line) => [...robotsLines(line)].some(({ key }) => RULES.has(key)))
     .join('\n')
     .replaceAll('\0', '%00');
 }

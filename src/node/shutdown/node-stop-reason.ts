@@ -1,5 +1,7 @@
 /** Why a node stops, decided from what the store and the node itself say. Pure functions. */
-import { FrontierGoneError } from '../../errors.js';
+import { FrontierGoneError, WaitedTooLongError } from '../../errors.js';
+import type { FeedTrouble } from '../../feed-outbox.js';
+import { howMany } from '../../format-amounts.js';
 import type { CrawlState, Joined } from '../../frontier/frontier.js';
 import { lossMessage } from './lost-requests.js';
 
@@ -7,10 +9,12 @@ import { lossMessage } from './lost-requests.js';
 export interface Ending {
   /** Scrapy's closing reason where it has one. */
   readonly reason: string;
-  readonly exitCode: 0 | 1;
+  readonly exitCode: 0 | 1 | 4;
   readonly message: string | null;
   /** False when there is nothing to deregister from: the records are gone, or this node has left already. */
   readonly leave: boolean;
+  /** The store has been away for too long, so nothing is waited for as the node leaves. */
+  readonly atOnce?: true;
 }
 
 /** What a node knows of itself when it asks whether to stop. */
@@ -59,9 +63,16 @@ function lossEnding({ lost }: CrawlState, { crawlArguments }: NodeView): Ending 
 /**
  * How an error ends this node.
  * @param persist whether the crawl is kept when it is over: else its other nodes may have cleared it.
+ * @param held requests that this node has in progress
  * @throws the error itself, where it is none that ends a node in good order
  */
-export function errorEnding(error: unknown, persist: boolean): Ending {
+export function errorEnding(error: unknown, persist: boolean, held: number): Ending {
+  if (error instanceof WaitedTooLongError) {
+    const { code: reason, exitCode } = error;
+    const inProgress = held === 0 ? 'nothing' : howMany(held, 'request');
+    const message = `${error.message}; this node had ${inProgress} in progress, nothing committed is lost, and the next run goes on`;
+    return { reason, exitCode, message, leave: true, atOnce: true };
+  }
   if (error instanceof FrontierGoneError) {
     const others = persist
       ? ''
@@ -72,9 +83,14 @@ export function errorEnding(error: unknown, persist: boolean): Ending {
   throw error;
 }
 
-/** A feed file could not be written for SHUTDOWN_TIMEOUT, and more items wait for it than may (FEED_OUTBOX_LIMIT). */
-export function feedEnding(why: string): Ending {
-  const message = `${why}; the items committed so far wait in the frontier and are written by the next run`;
+/**
+ * A feed file could not be written for WAIT_TIMEOUT, and more items wait for it than may (FEED_OUTBOX_LIMIT); or it is not as
+ * the crawl has left it.
+ */
+export function feedEnding({ why, isFinal }: FeedTrouble, waitedMs: number): Ending {
+  if (isFinal) return { reason: 'feed_changed', exitCode: 1, message: why, leave: true };
+  const waited = `waited ${waitedMs / 1_000} s for it (WAIT_TIMEOUT)`;
+  const message = `${why}; ${waited}; the items committed so far wait in the frontier and are written by the next run`;
   return { reason: 'feed_unwritable', exitCode: 1, message, leave: true };
 }
 

@@ -40,7 +40,7 @@ export interface Leaving {
 /** Drain the slots, then leave the crawl with the ending's reason. */
 export async function windDown(ending: Ending, leaving: Leaving): Promise<void> {
   const { slots, alarm, force, log, disowned } = leaving;
-  const deadline = performance.now() + leaving.graceMs;
+  const deadline = performance.now() + (ending.atOnce ? 0 : leaving.graceMs);
   const leftMs = () => (force.aborted ? 0 : Math.max(0, deadline - performance.now()));
 
   // After a signal the user has been told already.

@@ -7,9 +7,7 @@ import { CrawlnodeError } from '../../errors.js';
 import type { FeedCheckpoint } from '../../feed-outbox.js';
 import { type ContentOptions, FeedContent } from './feed-content.js';
 import { itemLine } from './feed-lines.js';
-
-/** `%(batch_id)d` in a name, perhaps with a width that is filled with zeros, as Python has it. */
-export const BATCH_ID = /%\(batch_id\)(\d*)d/g;
+import { batchPath } from './formats/feed-format.js';
 
 /** Which items of the crawl go to which file. */
 export interface Batching {
@@ -84,6 +82,14 @@ export class BatchedContent {
     return this.#checkpoint(sequence, place.batch, await content.append(accepted, inFile));
   }
 
+  async verify(written: FeedCheckpoint): Promise<void> {
+    const place = placeOf(written, this.#options.path);
+    // A full file may have been moved away.
+    if (this.#isFull(place)) return;
+    const { lengthBytes } = written;
+    await this.#file?.content.verify({ sequence: place.items, lengthBytes, header: place.header });
+  }
+
   async tidy(checkpoint: FeedCheckpoint): Promise<void> {
     await this.#file?.content.tidy(checkpoint);
   }
@@ -154,12 +160,5 @@ function placeOf({ header }: FeedCheckpoint, path: string): Place {
   throw new CrawlnodeError(
     'feed_changed',
     `this job has written to ${path} without batch_item_count and item_filter: keep its options, write to another file, or reset the job.`,
-  );
-}
-
-/** The path of one file of a feed in batches. */
-export function batchPath(template: string, batch: number): string {
-  return template.replace(BATCH_ID, (_, width: string) =>
-    String(batch).padStart(Number(width), width.startsWith('0') ? '0' : ' '),
   );
 }

@@ -1,7 +1,16 @@
 /** Settings: the project, the job, and the lifetime of a node. */
 import path from 'node:path';
 import * as z from 'zod';
-import { choice, define, filePath, integer, list, optionalPath, optionalText } from '../kinds.js';
+import {
+  choice,
+  define,
+  filePath,
+  integer,
+  list,
+  optionalInteger,
+  optionalPath,
+  optionalText,
+} from '../kinds.js';
 import { isSchema } from '../own/own-value.js';
 
 /** Names of spiders and jobs, which become parts of key names. */
@@ -17,7 +26,7 @@ export const projectSettings = {
     default: ['spiders'],
     expects: 'a list of folders',
     resolveEach: (folder, dir) => path.resolve(dir, folder),
-    text: 'Folders with spiders: .ts, .js or .mjs modules that default-export a class.',
+    text: 'Folders with spiders: TypeScript or JavaScript modules (ES modules) that default-export a class.',
   }),
   SETTINGS_SCHEMA: define(
     z.union([z.string().min(1), z.custom<object>(isSchema)]).nullable(),
@@ -74,6 +83,10 @@ export const projectSettings = {
     default: 25,
     unit: 'seconds',
     text: 'How long a node that leaves may take to finish its pages. Unfinished requests then go back to the queue.',
+  }),
+  WAIT_TIMEOUT: optionalInteger({
+    unit: 'seconds',
+    text: 'How long a node waits for a store that does not answer, a full disk, a feed file that cannot be written or a pipeline that does not accept committed items, before it ends with exit code 1 or 4. Nothing is lost. 0 is without limit. Null stands for 600 with --exit-when-done and in programs, and for 0 otherwise.',
   }),
   LOG_LEVEL: choice({
     of: levels,

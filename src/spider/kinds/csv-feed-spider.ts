@@ -1,5 +1,6 @@
 /** A spider of CSV files. Source: `scrapy.spiders.CSVFeedSpider`. */
 import { type CsvFormat, csvRows } from '../../http/csv-rows.js';
+import type { CallbackResults } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import { FeedSpider } from './feed-spider.js';
 
@@ -29,7 +30,7 @@ export class CSVFeedSpider extends FeedSpider implements CsvFormat {
   headers: readonly string[] | null = null;
 
   /** Called with each row that has as many fields as there are columns. It gives items and requests, as any callback does. */
-  parseRow(_response: Response, _row: CSVRow): unknown {
+  parseRow(_response: Response, _row: CSVRow): CallbackResults {
     throw new Error(`the spider "${this.name}" has no method parseRow`);
   }
 
@@ -43,7 +44,7 @@ export class CSVFeedSpider extends FeedSpider implements CsvFormat {
         this.log.warn({ url: response.url, row }, 'a row of a CSV file has too few or too many fields');
       isReported = true;
     };
-    for await (const fields of csvRows(response.text, this)) {
+    for await (const fields of csvRows(response.text, this, response.maxNodes)) {
       number += 1;
       const row = number;
       if (headers === null) headers = fields;

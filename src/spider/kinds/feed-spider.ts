@@ -1,8 +1,9 @@
 /** What spiders of feeds share: reading a file record by record, in parts that fit a commit, up to a damaged place. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CrawlnodeError, messageOf, UsageError } from '../../errors.js';
-import { type CbKwargs, Request } from '../../http/message/request.js';
+import { type CbKwargs, Request, type Yielded } from '../../http/message/request.js';
 import { Response } from '../../http/message/response.js';
+import { TooComplexError } from '../../http/node-budget.js';
 import { resultsOf, resultsOfCall } from '../callback-results.js';
 import { Spider } from '../spider.js';
 
@@ -32,7 +33,7 @@ export abstract class FeedSpider extends Spider {
   override async *parse(
     response: Response,
     cbKwargs: CbKwargs = {},
-  ): AsyncGenerator<unknown, void, undefined> {
+  ): AsyncGenerator<Yielded, void, undefined> {
     const first: number = cbKwargs.firstRecord ?? 0;
     const adapted = await this.adaptResponse(response);
     if (!(adapted instanceof Response)) throw new UsageError('adaptResponse() returned no Response');
@@ -56,7 +57,7 @@ export abstract class FeedSpider extends Spider {
       }
       for await (const result of resultsOf(kept)) {
         part.add(result);
-        yield result;
+        yield result as Yielded;
       }
     }
     if (at > 0) return;
@@ -76,7 +77,8 @@ export abstract class FeedSpider extends Spider {
         yield record;
       }
     } catch (error) {
-      if (read === 0 || !(error instanceof CrawlnodeError)) throw error;
+      const isDamage = error instanceof CrawlnodeError && !(error instanceof TooComplexError);
+      if (read === 0 || !isDamage) throw error;
       this.stats.incValue('feed/damaged');
       this.log.warn(
         { url: response.url, records: read, error: messageOf(error) },

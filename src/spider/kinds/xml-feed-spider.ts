@@ -2,6 +2,7 @@
 
 import type { Selector } from '../../http/markup/selector.js';
 import { treeElements, xmlElements } from '../../http/markup/xml-elements.js';
+import type { CallbackResults } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import { FeedSpider } from './feed-spider.js';
 
@@ -32,15 +33,17 @@ export class XMLFeedSpider extends FeedSpider {
   iterator: XMLIterator = 'iternodes';
 
   /** Called with each element. It gives items and requests, as any callback does. */
-  parseNode(_response: Response, _node: Selector): unknown {
+  parseNode(_response: Response, _node: Selector): CallbackResults {
     throw new Error(`the spider "${this.name}" has no method parseNode`);
   }
 
   protected override *readRecords(response: Response): Generator<() => unknown> {
     const { itertag, iterator } = this;
-    const { text } = response;
+    const { text, maxNodes } = response;
     const nodes =
-      iterator === 'iternodes' ? xmlElements(text, itertag) : treeElements(text, itertag, iterator === 'xml');
+      iterator === 'iternodes'
+        ? xmlElements(text, itertag, maxNodes)
+        : treeElements(text, itertag, iterator === 'xml', maxNodes);
     for (const node of nodes) yield () => this.parseNode(response, node);
   }
 }

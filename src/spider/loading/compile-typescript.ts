@@ -1,5 +1,6 @@
 /** Compile TypeScript to JavaScript with esbuild, as Node 20 cannot load it. Types are removed, not checked. */
 import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
 
 /** The options that determine the output; part of the cache key. */
 export const COMPILE_OPTIONS = {
@@ -24,7 +25,7 @@ export function compileTypeScript(file: string, text: string): string {
   try {
     return transformSync(text, {
       loader: file.endsWith('x') ? 'tsx' : /ts$/.test(file) ? 'ts' : 'js',
-      sourcefile: file,
+      sourcefile: pathToFileURL(file).href,
       ...COMPILE_OPTIONS,
     }).code;
   } catch (error) {

@@ -204,9 +204,9 @@ async function inspectModule(
   const SpiderClass = exported as SpiderClass;
   try {
     const spider = createSpider(SpiderClass, context);
-    const { name } = spider;
     const problem = spiderProblem(spider);
     if (problem !== null) return broken(file, problem);
+    const { name } = spider;
     if (typeof name === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(name)) return { name, file, SpiderClass };
     return broken(file, nameProblem(SpiderClass, name));
   } catch (error) {

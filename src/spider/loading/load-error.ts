@@ -11,7 +11,18 @@ export async function loadError(file: string, error: unknown): Promise<SpiderLoa
   const name = shortPath(file);
   // For an error in a helper that the module imports, name both files.
   const location = where === null || where.startsWith(`${name}:`) ? (where ?? name) : `${name} (at ${where})`;
-  return new SpiderLoadError(`${location} does not load: ${describeError(error)}`, { cause: error });
+  const why = isOfCommonJs(error) ? AS_MODULE : describeError(error);
+  return new SpiderLoadError(`${location} does not load: ${why}`, { cause: error });
+}
+
+const AS_MODULE =
+  "it is CommonJS (require, module.exports), which cannot load crawlnode here: write import { Spider } from 'crawlnode', and export default class … extends Spider";
+
+/** What Node says of a CommonJS module that requires crawlnode, or that stands in a package of ES modules. */
+function isOfCommonJs(error: unknown): boolean {
+  const { code, message = '' } = error as { readonly code?: unknown; readonly message?: string };
+  if (code === 'ERR_REQUIRE_CYCLE_MODULE') return true;
+  return code === 'MODULE_NOT_FOUND' && message.startsWith("Cannot find module 'crawlnode'");
 }
 
 /** Where a syntax error is. esbuild gives the position; V8 gives it only for an import that the other module does not export. */

@@ -6,9 +6,18 @@ import { pathToFileURL } from 'node:url';
 import { isSource, packageFolder } from '../../package-folder.js';
 import { loadError } from './load-error.js';
 import { type HooksData, initialize, load, resolve, USER_MODULE } from './module-hooks.js';
+import { standaloneModule } from './standalone-module.js';
 
 let typescriptFolder: string | null = null;
 let installed: Promise<void> | undefined;
+/** Modules that were loaded without hooks: the URL of the user's file → that of its compiled file. */
+const standalone = new Map<string, string>();
+/** Attempts to load modules without hooks. */
+const attempts: Promise<unknown>[] = [];
+
+const builtFile = (name: string) => pathToFileURL(path.join(packageFolder, 'dist', name)).href;
+/** Hooks in the main thread: Node 22.15, 23.5 and later. */
+const { registerHooks } = module as { registerHooks?: (hooks: object) => void };
 
 /**
  * Set the folder of the cache of compiled TypeScript. Call it before the first module is loaded.
@@ -23,9 +32,15 @@ export function setTypeScriptCache(folder: string | null): void {
  * @throws SpiderLoadError that names the file (with line and column where they are known) and the reason.
  */
 export async function loadModule(file: string): Promise<Record<string, unknown>> {
-  installed ??= installHooks();
-  await installed;
   try {
+    if (installed === undefined && !isSource && registerHooks === undefined) {
+      const attempt = loadStandalone(file);
+      attempts.push(attempt);
+      const loaded = await attempt;
+      if (loaded !== null) return loaded;
+    }
+    installed ??= installHooks();
+    await installed;
     const url = pathToFileURL(await realpath(file)).href;
     return await import(/* @vite-ignore */ isSource ? url : USER_MODULE + url);
   } catch (error) {
@@ -33,14 +48,29 @@ export async function loadModule(file: string): Promise<Record<string, unknown>>
   }
 }
 
-/** Uses hooks in the main thread where Node has them (22.15, 23.5), because starting a hooks thread is slow. */
+/** @returns null for a module that needs the hooks, or does not fit together: they lead to a better message. */
+async function loadStandalone(file: string): Promise<Record<string, unknown> | null> {
+  const found = await standaloneModule(file, builtFile('index.js'), typescriptFolder);
+  if (found === null) return null;
+  process.setSourceMapsEnabled(true);
+  try {
+    const loaded = await import(found.compiled);
+    standalone.set(found.source, found.compiled);
+    return loaded;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/** Uses hooks in the main thread where Node has them, because starting a hooks thread is slow. */
 async function installHooks(): Promise<void> {
   // tsx or vitest already load TypeScript and resolve `crawlnode`.
   if (isSource) return;
-  const builtFile = (name: string) => pathToFileURL(path.join(packageFolder, 'dist', name)).href;
+  // The hooks are told which modules are loaded already.
+  await Promise.allSettled(attempts);
   const crawlnode = builtFile('index.js');
-  const data: HooksData = { crawlnode, typescriptFolder };
-  const { registerHooks } = module as { registerHooks?: (hooks: object) => void };
+  const data: HooksData = { crawlnode, typescriptFolder, standalone };
   if (registerHooks) {
     initialize(data);
     registerHooks({ resolve, load });

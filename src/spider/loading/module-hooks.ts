@@ -23,6 +23,8 @@ export interface HooksData {
   readonly crawlnode: string;
   /** Folder of the cache of compiled TypeScript; null for no cache. */
   readonly typescriptFolder: string | null;
+  /** Modules that were loaded before the hooks: the URL of the user's file → that of its compiled file. */
+  readonly standalone: ReadonlyMap<string, string>;
 }
 
 /** Result of Node's `resolve` hook. */
@@ -80,6 +82,8 @@ function marked(resolved: Resolved | Promise<Resolved>, isPath: boolean): Resolv
 
 function markUserModule(resolved: Resolved, isPath: boolean): Resolved {
   const { url } = resolved;
+  const loaded = config.standalone.get(url);
+  if (loaded !== undefined) return { url: loaded, format: 'module', shortCircuit: true };
   if (!url.startsWith('file:')) return resolved;
   if (isPath || !url.includes('/node_modules/')) userModules.add(url);
   // JSON needs no `with { type: 'json' }` here. Where it is written, Node 20 would print an experimental warning.

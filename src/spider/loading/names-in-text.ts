@@ -34,4 +34,4 @@ export function nameInText(text: string, fileName: string): string | null {
 
 /** The field of a class: `name = 'shop'`, with a type or modifiers; not `const name`. */
 const nameField =
-  /(?:^|[{;])\s*(?:(?:public|readonly|override|declare)\s+)*name\s*(?::[^=\n]+)?=\s*['"`]([^'"`\n]+)['"`]/m;
+  /(?:^|[{;])\s*(?:(?:public|readonly|override|declare|static)\s+)*name\s*(?::[^=\n]+)?=\s*['"`]([^'"`\n]+)['"`]/m;

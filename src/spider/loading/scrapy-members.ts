@@ -35,6 +35,7 @@ const insteadOf: Readonly<Record<string, string>> = {
   handle_httpstatus_all:
     'customSettings = { HTTPERROR_ALLOW_ALL: true }, or meta.handle_httpstatus_all of a request',
   make_requests_from_url: 'start(), a generator of requests',
+  request_handler: 'parse(response), or another method that is the callback of a request',
   parse_start_url: 'parseStartUrl of a CrawlSpider',
   process_results: 'an item pipeline, or the callback itself',
   redis_encoding: 'UTF-8, in which seeds are read',
@@ -75,6 +76,9 @@ const kinds = [CrawlSpider, SitemapSpider, XMLFeedSpider, CSVFeedSpider].map((Ki
   return { Kind, names };
 });
 
+/** The classes whose static members are crawlnode's own. */
+const ownClasses: ReadonlySet<unknown> = new Set([Spider, ...kinds.map(({ Kind }) => Kind)]);
+
 /** The spelling of crawlnode by letters, for names of several words. A single word may be a name of the author's own. */
 function spellingsOf(names: ReadonlySet<string>): ReadonlyMap<string, string> {
   return new Map([...names].filter((name) => /[a-z][A-Z]/.test(name)).map((name) => [lettersOf(name), name]));
@@ -111,15 +115,45 @@ export function adoptScrapyMembers(spider: Spider): string | null {
       if (typeof value === 'function') return `${name} is a method; give a value, as for the setting ${same}`;
       continue;
     }
-    const member = typeof value === 'function' ? value.bind(spider) : value;
-    Object.defineProperty(spider, same, {
-      value: member,
-      writable: true,
-      configurable: true,
-      enumerable: true,
-    });
+    setMember(spider, same, value);
+  }
+  return adoptStaticMembers(spider);
+}
+
+/** Members that every spider gets from crawlnode. */
+const given: ReadonlySet<string> = new Set(['args', 'log', 'settings', 'stats', 'constructor']);
+
+/**
+ * Give a spider the static members of its classes: `static startUrls` is what a class attribute is in Scrapy. Those of a
+ * derived class come first.
+ * @returns a message about the first member that the spider also has as a field; null when there is none
+ */
+function adoptStaticMembers(spider: Spider): string | null {
+  const names = namesFor(spider);
+  const adopted = new Set<string>();
+  for (let Class = spider.constructor; !ownClasses.has(Class); Class = Object.getPrototypeOf(Class)) {
+    for (const [name, { value, enumerable }] of Object.entries(Object.getOwnPropertyDescriptors(Class))) {
+      // The name that every class has is not enumerable; a static field `name` is.
+      if (enumerable !== true && typeof value !== 'function') continue;
+      if (!names.has(name) || given.has(name) || adopted.has(name)) continue;
+      if (isSetByAuthor(spider, name)) {
+        return `its spider has ${name} and static ${name}, which are the same: keep one`;
+      }
+      adopted.add(name);
+      setMember(spider, name, value);
+    }
   }
   return null;
+}
+
+function setMember(spider: Spider, name: string, value: unknown): void {
+  const member = typeof value === 'function' ? value.bind(spider) : value;
+  Object.defineProperty(spider, name, {
+    value: member,
+    writable: true,
+    configurable: true,
+    enumerable: true,
+  });
 }
 
 /** The settings that members of a spider stand for, as in Scrapy. A member that is undefined or null counts as absent. */

@@ -3,7 +3,7 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * All `.ts`, `.js` and `.mjs` modules in a folder and its subfolders, or the file itself when the path is a file. Excluded
+ * All modules in a folder (`.ts`, `.js`, `.mts`, `.mjs`, `.cts`, `.cjs`, `.tsx`) and its subfolders, or the file itself when the path is a file. Excluded
  * are node_modules, names that begin with a dot or an underscore, type declarations and tests.
  * @returns absolute paths, sorted; null when there is no such folder or file.
  */
@@ -32,5 +32,5 @@ async function walk(folder: string, visited: Set<string>): Promise<string[]> {
 }
 
 function isModule(name: string): boolean {
-  return /\.(ts|js|mjs)$/.test(name) && !/\.(d|test|spec)\.[a-z]+$/.test(name);
+  return /\.(?:[cm]?[jt]s|tsx)$/.test(name) && !/\.(d|test|spec)\.[a-z]+$/.test(name);
 }

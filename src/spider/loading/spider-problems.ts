@@ -1,9 +1,10 @@
 /** Detect members of a spider that would silently have no effect, or a wrong one. */
 import { types } from 'node:util';
+import { Request } from '../../http/message/request.js';
 import { kindProblem } from '../kinds/kind-problems.js';
 import { kindOf } from '../method-problem.js';
 import { ruleProblem } from '../rules/rule-problems.js';
-import type { Spider } from '../spider.js';
+import { Spider } from '../spider.js';
 import { adoptScrapyMembers } from './scrapy-members.js';
 
 /**
@@ -16,6 +17,7 @@ export function spiderProblem(spider: Spider): string | null {
     listProblem(spider) ??
     domainProblem(spider) ??
     startProblem(spider) ??
+    parseProblem(spider) ??
     hookProblem(spider) ??
     fingerprintProblem(spider) ??
     schemaProblem(spider) ??
@@ -77,6 +79,14 @@ function startProblem(spider: Spider): string | null {
   const start: unknown = spider.start;
   if (start === undefined || typeof start === 'function') return null;
   return 'start is not a method; make it a generator of requests, *start() { yield new Request(url); }, or use startUrls';
+}
+
+/** Without a `parse` each start URL would fail at its page. Requests may name another callback, and `start` may make such ones. */
+function parseProblem(spider: Spider): string | null {
+  if (spider.parse !== Spider.prototype.parse || spider.start !== undefined) return null;
+  const needsParse = (start: unknown) => !(start instanceof Request) || start.callback === null;
+  if (!spider.startUrls.some(needsParse)) return null;
+  return 'it has no method parse, which its startUrls need: add *parse(response) { … }, or give Requests with a callback';
 }
 
 /** As in Scrapy since 2.5.1: without a domain the credentials would be sent to any site. */

@@ -1,6 +1,6 @@
 /** A spider that follows links by rules instead of code. Source: `scrapy.spiders.CrawlSpider`. */
 import { UsageError } from '../../errors.js';
-import type { Callback, CbKwargs, Request } from '../../http/message/request.js';
+import type { Callback, CallbackResults, CbKwargs, Request, Yielded } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import type { Patterns } from '../../http/url/url-patterns.js';
 import { type CallbackName, Spider } from '../spider.js';
@@ -42,26 +42,26 @@ export class CrawlSpider extends Spider {
   rules: readonly Rule<any>[] = [];
 
   /** Called with the responses of start requests and seeds, before their links are followed. */
-  parseStartUrl(_response: Response, _cbKwargs?: CbKwargs): unknown {
+  parseStartUrl(_response: Response, _cbKwargs?: CbKwargs): CallbackResults {
     return [];
   }
 
   override async *parse(
     response: Response,
     cbKwargs: CbKwargs = {},
-  ): AsyncGenerator<unknown, void, undefined> {
-    yield this.parseStartUrl(response, cbKwargs);
+  ): AsyncGenerator<Yielded, void, undefined> {
+    yield this.parseStartUrl(response, cbKwargs) as Yielded;
     yield this.#requests(response);
   }
 
   /** The callback of every request made by a rule; `meta.rule` says which. */
-  async *parseRule(response: Response, cbKwargs: CbKwargs = {}): AsyncGenerator<unknown, void, undefined> {
+  async *parseRule(response: Response, cbKwargs: CbKwargs = {}): AsyncGenerator<Yielded, void, undefined> {
     const index = response.meta.rule;
     if (index === undefined) throw new Error('the request has lost meta.rule, the number of its rule');
     const rule = this.rules[Number(index)];
     if (rule === undefined) return; // made by an earlier version of the spider
     const all = { ...rule.cbKwargs, ...cbKwargs };
-    if (rule.callback !== undefined) yield this.#call(rule.callback, response, all);
+    if (rule.callback !== undefined) yield this.#call(rule.callback, response, all) as Yielded;
     if (rule.follow ?? rule.callback === undefined) yield this.#requests(response);
   }
 
@@ -125,8 +125,8 @@ function allLinks(response: Response): readonly string[] {
 
 const extractors = new WeakMap<Rule, LinkExtractor>();
 
-/** The extractor that a rule's own fields describe. */
-function extractorOf(rule: Rule): LinkExtractor {
+/** The extractor that a rule's own fields describe. @throws UsageError for a pattern or a selector that cannot be read */
+export function extractorOf(rule: Rule): LinkExtractor {
   let extractor = extractors.get(rule);
   if (extractor === undefined) {
     const { allow, deny, selector, denyExtensions } = rule;

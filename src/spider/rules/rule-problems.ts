@@ -1,8 +1,10 @@
 /** Detect fields of a `Rule` that would silently have no effect, or a wrong one. */
+import { messageOf } from '../../errors.js';
+import { cssQuery } from '../../http/markup/css/css-query.js';
 import { didYouMean } from '../../settings/nearest.js';
 import { kindOf, methodProblem, replacesParse } from '../method-problem.js';
 import type { Spider } from '../spider.js';
-import { CrawlSpider, type Rule } from './crawl-spider.js';
+import { CrawlSpider, extractorOf, type Rule } from './crawl-spider.js';
 import { LinkExtractor } from './link-extractor.js';
 
 /** Every field of a rule. The type makes a new field of `Rule` appear here too. */
@@ -77,12 +79,23 @@ function extractorProblem(rule: Rule, where: string): string | null {
     (typeof cbKwargs !== 'object' || cbKwargs === null || Array.isArray(cbKwargs))
   )
     return `cbKwargs of ${where} is ${kindOf(cbKwargs)}; give an object`;
-  if (!('linkExtractor' in rule)) return null;
+  if (!('linkExtractor' in rule)) return patternProblem(rule, where);
   if (!(rule.linkExtractor instanceof LinkExtractor)) return `linkExtractor of ${where} is no LinkExtractor`;
   const both = ownFields.find((name) => name in rule);
   return both === undefined
     ? null
     : `${where} has linkExtractor and ${both}: give ${both} to the LinkExtractor`;
+}
+
+/** A pattern or a selector that cannot be read would fail every page. */
+function patternProblem(rule: Rule, where: string): string | null {
+  try {
+    extractorOf(rule);
+    if (rule.selector !== undefined) cssQuery(rule.selector, false);
+    return null;
+  } catch (error) {
+    return `${where}: ${messageOf(error)}`;
+  }
 }
 
 function unknownField(rule: object, where: string): string | null {

@@ -22,7 +22,7 @@ export default class extends Spider {
   }
 }
 `;
-/** One page throws, one breaks the schema, one is no HTML, one ends the process; the others are fine. */
+/** One page throws, one breaks the schema, one is no HTML; the others are fine. */
 const moody = `
 import { Spider, type Response } from 'crawlnode';
 import { z } from 'zod';
@@ -31,7 +31,6 @@ export default class extends Spider {
   startUrls = [1, 2, 3, 4, 5].map((n) => this.args.origin + '/page/' + n + '.html').concat(this.args.origin + '/binary');
   item = z.object({ title: z.string() });
   parse(response: Response) {
-    if (this.args.poison && response.url.endsWith('/5.html')) process.exit(0);
     if (response.url.endsWith('/1.html')) throw new Error('the page has changed');
     if (response.url.endsWith('/2.html')) return { title: 7 };
     return { title: response.css('title::text').get() ?? 'none' };
@@ -250,29 +249,6 @@ onEachEngine('crawl on the %s engine', (engine) => {
 
   // What follows does not depend on the store, or the contract suite has it for both.
   if (engine !== 'embedded') return;
-
-  it('--workers: a page that ends its process fails after three, the others are done', async () => {
-    const args = [
-      'crawl',
-      'moody',
-      '-a',
-      `origin=${site.origin}`,
-      '-a',
-      'poison=1',
-      '--workers',
-      '2',
-      '--exit-when-done',
-    ];
-    const { code, stderr } = await run(...args);
-    expect(stderr.match(/died \(exit code 1\) and is replaced/g)).toHaveLength(3);
-    expect(code).toBe(0);
-    expect(await stats('moody')).toMatchObject({
-      pending: 0,
-      leased: 0,
-      done: 3,
-      failed: 3,
-    });
-  });
 
   it('a node that leaves while another goes on says that it could not check its gates', async () => {
     await site.close();

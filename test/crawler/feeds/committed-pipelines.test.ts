@@ -47,6 +47,7 @@ onEachEngine('on the %s engine', (engine) => {
     settings: {
       ROBOTSTXT_OBEY: false,
       SHUTDOWN_TIMEOUT: 1,
+      WAIT_TIMEOUT: 1,
       NODE_TIMEOUT: 3,
       HEARTBEAT_INTERVAL: 1,
       ITEM_PIPELINES: { './pipelines/noting.ts': 100, './pipelines/later.ts': 200 },

@@ -8,6 +8,7 @@ const tunables = (cli: Record<string, string>) => {
   const { settings } = loadSettings({ cwd: tempDir().dir, env: {}, cli });
   const command = {
     exitWhenDone: true,
+    isAwaited: true,
     feeds: [],
     speaksJson: false,
     awaitsFinalTotals: false,

@@ -3,7 +3,7 @@ import type http from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import { fingerprint } from '../../../src/http/message/fingerprint.js';
-import { Request, type RequestOptions } from '../../../src/http/message/request.js';
+import { Request, type RequestOptions, type Yielded } from '../../../src/http/message/request.js';
 import type { Response } from '../../../src/http/message/response.js';
 import { SeenLinks, seenLinksOf } from '../../../src/node/links/seen-links.js';
 import { Spider } from '../../../src/spider/spider.js';
@@ -123,7 +123,7 @@ describe('a crawl whose nodes keep seen links to themselves', () => {
     class Walk extends Spider {
       override name = 'walk';
       override startUrls = [`${site.origin}/`];
-      override *parse(response: Response): Generator<unknown> {
+      override *parse(response: Response): Generator<Yielded> {
         yield* response.followAll(response.links());
       }
     }

@@ -1,7 +1,7 @@
 /** What a node tells its user while it crawls: pages it gave up, peers that died, a crawl that runs dry, a store that restarts. */
 import { describe, expect, it } from 'vitest';
 import { openFrontier } from '../../../src/frontier/choose-engine.js';
-import { Request } from '../../../src/http/message/request.js';
+import { Request, type Yielded } from '../../../src/http/message/request.js';
 import type { Response } from '../../../src/http/message/response.js';
 import type { Logger } from '../../../src/log.js';
 import { Spider } from '../../../src/spider/spider.js';
@@ -24,7 +24,7 @@ function fetcher(start: string, paths: readonly string[]) {
   return class Fetch extends Spider {
     override name = 'fetch';
     override startUrls = [start];
-    override *parse(response: Response): Generator<unknown> {
+    override *parse(response: Response): Generator<Yielded> {
       yield { url: response.url };
       if (response.url !== start) return;
       for (const path of paths) {

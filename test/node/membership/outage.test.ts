@@ -1,7 +1,7 @@
 /** Waiting for a store that cannot be reached. */
 import { afterEach, expect, test } from 'vitest';
 import type { ErrorCode } from '../../../src/error-codes.js';
-import { FrontierUnavailableError } from '../../../src/errors.js';
+import { FrontierUnavailableError, WaitedTooLongError } from '../../../src/errors.js';
 import { type Logger, silentLogger } from '../../../src/log.js';
 import { Outage } from '../../../src/node/membership/outage.js';
 
@@ -24,6 +24,8 @@ test('any number of pages wait under one signal, and Node has nothing to say abo
   expect({ why: outage.why, warnings }).toEqual({ why: null, warnings: [] });
 });
 
+const forEver = { waitTimeoutMs: 0, maxRunMs: 0 };
+
 /** A log that keeps its messages. */
 function keptLog(): { readonly log: Logger; readonly lines: string[] } {
   const lines: string[] = [];
@@ -39,7 +41,7 @@ const failing = (times: number, code?: ErrorCode) => async () => {
 
 test('an outage is a line when it begins, now and then while it lasts, and one when it is over', async () => {
   const { log, lines } = keptLog();
-  const outage = new Outage(log, { sayAgainMs: 300 });
+  const outage = new Outage(log, forEver, { sayAgainMs: 300 });
   await outage.through('lease', new AbortController().signal, failing(4));
   expect(lines[0]).toBe('the frontier cannot be reached; waiting for it');
   expect(lines.at(-1)).toBe('the frontier can be reached again');
@@ -50,9 +52,40 @@ test('an outage is a line when it begins, now and then while it lasts, and one w
 
 test('a store that fails on and off, as a full disk does, has one outage', async () => {
   const { log, lines } = keptLog();
-  const outage = new Outage(log, { stableMs: 3_600_000, flapsWithinMs: 3_600_000 });
+  const outage = new Outage(log, forEver, { stableMs: 3_600_000, flapsWithinMs: 3_600_000 });
   const { signal } = new AbortController();
   for (let n = 0; n < 8; n += 1) await outage.through('settle', signal, failing(1, 'disk_full'));
   const full = 'the disk is full; waiting for room';
   expect(lines).toEqual([full, 'the frontier can be reached again', full]);
+});
+
+test('an outage that lasts for too long ends the waiting of all who wait, by either limit', async () => {
+  const { signal } = new AbortController();
+  for (const [limits, code, exitCode, says] of [
+    [
+      { waitTimeoutMs: 200, maxRunMs: 0 },
+      'frontier_unavailable',
+      4,
+      'away; waited 0.2 s for it (WAIT_TIMEOUT)',
+    ],
+    [{ waitTimeoutMs: 200, maxRunMs: 0 }, 'disk_full', 1, 'away; waited 0.2 s for it (WAIT_TIMEOUT)'],
+    [
+      { waitTimeoutMs: 0, maxRunMs: 300 },
+      'frontier_unavailable',
+      4,
+      'away; the 0.3 s of this run (CLOSESPIDER_TIMEOUT)',
+    ],
+  ] as const) {
+    const outage = new Outage(silentLogger, limits);
+    const waiting = ['lease', 'settle', 'settle'].map((verb) =>
+      outage.through(verb, signal, failing(Number.POSITIVE_INFINITY, code)).then(
+        () => null,
+        (error: unknown) => error,
+      ),
+    );
+    for (const error of await Promise.all(waiting)) {
+      expect(error).toBeInstanceOf(WaitedTooLongError);
+      expect(error).toMatchObject({ code, exitCode, message: expect.stringContaining(says) });
+    }
+  }
 });

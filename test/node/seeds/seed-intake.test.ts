@@ -4,7 +4,7 @@ import type { BadSeed } from '../../../src/frontier/bad-seed-entry.js';
 import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import type { Frontier } from '../../../src/frontier/frontier.js';
 import type { OpenOptions } from '../../../src/frontier/open-options.js';
-import { Request } from '../../../src/http/message/request.js';
+import { type CallbackResults, Request } from '../../../src/http/message/request.js';
 import type { Response } from '../../../src/http/message/response.js';
 import { Spider, type SpiderClass } from '../../../src/spider/spider.js';
 import { type Engine, engines } from '../../helpers/engine-project.js';
@@ -16,7 +16,7 @@ import { waitFor } from '../../helpers/wait-for.js';
 
 class News extends Spider {
   override name = 'news';
-  override parse(_response: Response): unknown {
+  override parse(_response: Response): CallbackResults {
     return [];
   }
   other(): void {}

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { noBudgets } from '../../../src/frontier/budgets.js';
 import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import type { Budgets } from '../../../src/frontier/frontier.js';
+import type { CallbackResults, Yielded } from '../../../src/http/message/request.js';
 import type { Response } from '../../../src/http/message/response.js';
 import { type Logger, silentLogger } from '../../../src/log.js';
 import type { NodeOptions } from '../../../src/node/node-options.js';
@@ -30,7 +31,7 @@ function walker(startUrls: string[], more: { refresh?: RefreshRule[]; thrower?: 
       super();
       if (more.refresh !== undefined) this.refresh = more.refresh;
     }
-    override *parse(response: Response): Generator<unknown> {
+    override *parse(response: Response): Generator<Yielded> {
       yield { url: response.url };
       yield* response.followAll(response.links());
       if (more.thrower) throw new TypeError('not today');
@@ -40,7 +41,7 @@ function walker(startUrls: string[], more: { refresh?: RefreshRule[]; thrower?: 
 
 class SeedsOnly extends Spider {
   override name = 'walk';
-  override parse(response: Response): unknown {
+  override parse(response: Response): CallbackResults {
     return { url: response.url };
   }
 }

@@ -1,6 +1,6 @@
 /** Rules of a CrawlSpider: which links are followed, and who gets the pages. */
 import { describe, expect, it } from 'vitest';
-import { Request } from '../../../src/http/message/request.js';
+import { type CallbackResults, Request } from '../../../src/http/message/request.js';
 import { Response } from '../../../src/http/message/response.js';
 import { CrawlSpider, type Rule } from '../../../src/spider/rules/crawl-spider.js';
 import { LinkExtractor } from '../../../src/spider/rules/link-extractor.js';
@@ -23,7 +23,7 @@ class Shop extends CrawlSpider {
     { allow: /\/author\//g, callback: 'parseAuthor', follow: true },
   ];
 
-  override parseStartUrl(response: Response): unknown {
+  override parseStartUrl(response: Response): CallbackResults {
     return { start: response.url };
   }
 

@@ -7,10 +7,10 @@ import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { Space } from '../crawl/keyspaces.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { bufferOf } from '../dupefilters/dupefilter.js';
+import { listFailed } from '../failed/failed-list.js';
 import { type FeedRow, readFeedRows } from '../feeds/feed-row.js';
 import { checkpointOf, readOutbox, waiting } from '../feeds/outbox.js';
 import { refuseOtherFormat } from '../nodes/shared-settings.js';
-import { listFailed } from '../queue/failures.js';
 import { rowsInWindows, WINDOW } from './read-in-windows.js';
 import { readSeen } from './seen-values.js';
 

@@ -14,11 +14,11 @@ import { nodesAtWork, otherRestore, partNotEmpty, restoreGone } from '../../refu
 import { restoreCookies } from '../cookies/write-cookies.js';
 import type { FirstShape } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
+import { addFailure } from '../failed/failed-list.js';
 import { newFeed, readFeedRow, writeFeedRow } from '../feeds/feed-row.js';
 import { addItems } from '../feeds/items.js';
 import { appendToOutbox, listFeeds } from '../feeds/outbox.js';
 import { refuseOtherDupefilter, refuseOtherFormat } from '../nodes/shared-settings.js';
-import { addFailure } from '../queue/failures.js';
 import { bytesOf, insertRequest, liveRequest } from '../queue/requests.js';
 import { countParts } from '../read/snapshot.js';
 import { addBadSeed, addSeed } from '../seeds/seeds.js';

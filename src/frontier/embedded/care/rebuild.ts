@@ -5,8 +5,8 @@ import { nodesAtWork } from '../../refusals.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { FirstShape } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
+import { addFailure } from '../failed/failed-list.js';
 import { plainText } from '../file/statements.js';
-import { addFailure } from '../queue/failures.js';
 import { orderOf } from '../queue/order.js';
 import { noteLost, pendingState, type RequestState } from '../queue/requests.js';
 

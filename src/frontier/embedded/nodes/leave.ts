@@ -3,8 +3,8 @@ import type { Left, Silence } from '../../frontier.js';
 import { clearFinished } from '../clear/clear.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { forgetPages } from '../domains/page-quota.js';
-import { crawlState } from '../queue/lease.js';
-import { leasesOf, returnToQueue } from '../queue/leases.js';
+import { leasesOf, returnToQueue } from '../leases/lease-records.js';
+import { crawlState } from '../requests/completion.js';
 import { incarnationName, type NodeRow } from './node-row.js';
 import { declareDead, noLongerAlive } from './recover.js';
 

@@ -1,7 +1,7 @@
 /** The reconcile verb: compare what the store thinks a node holds with what it does. */
 import type { Lease } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
-import { leasesOf, returnToQueue, tokenText } from '../queue/leases.js';
+import { leasesOf, returnToQueue, tokenText } from '../leases/lease-records.js';
 import type { JoinedNode } from './node-row.js';
 
 /** @returns the ids held whose token is not known, and how many leases went back to pending. */
@@ -20,5 +20,6 @@ export function reconcile(
     returnToQueue(tx, stored);
     returned += 1;
   }
+  tx.dupefilter.look();
   return { lost: [...idsByToken.values()], returned };
 }

@@ -9,8 +9,8 @@ import {
 } from '../../frontier.js';
 import { sweepSome } from '../clear/sweep.js';
 import type { Transaction } from '../crawl/transaction.js';
-import { fail } from '../queue/failures.js';
-import { endLease, type LeasedRow, leasesOf, returnToQueue } from '../queue/leases.js';
+import { fail } from '../failed/failed-list.js';
+import { endLease, type LeasedRow, leasesOf, returnToQueue } from '../leases/lease-records.js';
 import { hexOf } from '../queue/requests.js';
 import { incarnationNumber, type NodeRow } from './node-row.js';
 

@@ -2,8 +2,8 @@
 import type { FrontierRequest, Inspection } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { dueAtOf } from '../domains/delay-timer.js';
+import { failureOf } from '../failed/failed-list.js';
 import { incarnationName } from '../nodes/node-row.js';
-import { failureOf } from '../queue/failures.js';
 import { bytesOf, type RequestState } from '../queue/requests.js';
 
 interface FoundRequest {

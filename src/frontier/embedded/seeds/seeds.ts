@@ -5,7 +5,7 @@ import type { ConvertedSeed, FrontierRequest, IntakeAnswer, PushKind, RawSeed } 
 import type { Space } from '../crawl/keyspaces.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { bufferOf } from '../dupefilters/dupefilter.js';
-import { accept } from '../queue/accept.js';
+import { accept } from '../requests/acceptance.js';
 
 /** Up to `max` seeds, key after key, in the order they stand. */
 export function peekSeeds({ sql, spaces }: Transaction, max: number): RawSeed[] {

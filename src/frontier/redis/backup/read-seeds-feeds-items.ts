@@ -3,8 +3,8 @@ import { STAT_PREFIX, type StatValue } from '../../../stats/stat-change.js';
 import { type BackupEntry, type BackupSeed, backupText, inEntries, seedOf } from '../../backup/entry.js';
 import type { FrontierKeys } from '../../open-options.js';
 import { type Ask, pairs, walk } from '../connection/scan.js';
+import { readFeeds } from '../feeds/outbox.js';
 import { badSeedsKey, internalKey } from '../keys.js';
-import { readFeeds } from '../redis-feeds.js';
 import { statOf } from '../stored-stats.js';
 
 /** Values of one reply. Such a command takes well below a ms. */

@@ -17,7 +17,7 @@ import type { Arguments } from '../connection/lua-message.js';
 import { int, json } from '../connection/reply.js';
 import { changeArguments } from '../cookies/cookie-reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
-import { startField } from '../join.js';
+import { startField } from '../nodes/join.js';
 import { domainName } from '../request-columns.js';
 import { storedStat } from '../stored-stats.js';
 import { indexArguments, seenArguments } from './dupefilter.js';

@@ -5,7 +5,7 @@ import { int, json, list, named, text } from '../connection/reply.js';
 import { pairs, walk } from '../connection/scan.js';
 import { checkCookies } from '../cookies/verify-cookies.js';
 import type { CrawlAccess } from '../crawl-access.js';
-import { newEpoch } from '../join.js';
+import { newEpoch } from '../nodes/join.js';
 import { FIRST_RECORDS, type Step, steps } from '../read/steps.js';
 import { domainName } from '../request-columns.js';
 import { checkPieces, repairPieces } from './dupefilter-pieces.js';

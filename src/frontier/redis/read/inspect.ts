@@ -4,8 +4,8 @@ import type { FrontierRequest, Inspection, RequestLife } from '../../frontier.js
 import { dupefilterText } from '../../shared-settings/shape-differences.js';
 import { int, list, named, type Reply, text } from '../connection/reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
+import { readFailure } from '../failed/failed-list.js';
 import { allKeys, internalKey } from '../keys.js';
-import { readFailure } from '../redis-failed.js';
 import { dupefilterArgument } from '../request-columns.js';
 import { agreedDupefilter, states } from './dupefilter.js';
 import { steps } from './steps.js';

@@ -5,8 +5,8 @@ import type { FrontierKeys } from '../../open-options.js';
 import type { Client } from '../connection/client.js';
 import { foundFormat } from '../connection/preflight.js';
 import { pairs } from '../connection/scan.js';
+import { readFeeds } from '../feeds/outbox.js';
 import { badSeedsKey, type InternalWord, internalKey, internalWords } from '../keys.js';
-import { readFeeds } from '../redis-feeds.js';
 import { readStats } from '../stored-stats.js';
 import { dupefilterBytes, seenCount } from './dupefilter.js';
 import { byName, bytesOf, clockOf, lengthOf, sum } from './measuring.js';
@@ -49,6 +49,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     ...{ ...counts, pending: queued + counts.suspects, bytes },
     ...{ accepted: number('accepted'), done: number('done') },
     ...{ removed: number('removed'), lost: number('lost') },
+    ...{ seenGone: number('marks_gone'), seenExpires: meta.marks_expire === '1' },
     ...nodes,
     ...readStats(stats),
     outbox,

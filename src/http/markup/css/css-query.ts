@@ -5,7 +5,7 @@
  */
 import { compile } from 'css-select';
 import { parse, type Selector, SelectorType } from 'css-what';
-import type { Text } from 'domhandler';
+import { hasChildren, isCDATA, isTag, isText, type Text } from 'domhandler';
 import { DomUtils } from 'htmlparser2';
 import { UsageError } from '../../../errors.js';
 import type { AnyNode, Document, Element, ElementTest } from '../markup-tree.js';
@@ -61,7 +61,7 @@ function compileQuery(selector: string, xml: boolean): CssQuery {
   }
   return {
     select(root) {
-      const context = DomUtils.isTag(root) ? root : null;
+      const context = isTag(root) ? root : null;
       const tests = groups.map((group) => testOf(selector, group, context, xml));
       const [only] = groups;
       if (groups.length === 1 && only?.take === 'element') return DomUtils.findAll(tests[0]!, [root]);
@@ -139,11 +139,11 @@ function walk(root: Document | Element, groups: readonly Group[], tests: readonl
   const textOf = new Set<AnyNode | null>();
   const stack: AnyNode[] = [root];
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    if (DomUtils.isText(node)) {
+    if (isText(node)) {
       if (textOf.has(elementAround(node))) found.push(node.data);
       continue;
     }
-    if (DomUtils.isTag(node)) {
+    if (isTag(node)) {
       for (let i = 0; i < groups.length; i++) {
         if (!tests[i]!(node)) continue;
         const { take } = groups[i]!;
@@ -152,12 +152,12 @@ function walk(root: Document | Element, groups: readonly Group[], tests: readonl
         else if (Object.hasOwn(node.attribs, take.attr)) found.push(node.attribs[take.attr]!);
       }
     }
-    if (!DomUtils.hasChildren(node)) continue;
+    if (!hasChildren(node)) continue;
     for (let i = node.children.length - 1; i >= 0; i--) stack.push(node.children[i]!);
   }
   return found;
 }
 
 function elementAround(text: Text): AnyNode | null {
-  return text.parent !== null && DomUtils.isCDATA(text.parent) ? text.parent.parent : text.parent;
+  return text.parent !== null && isCDATA(text.parent) ? text.parent.parent : text.parent;
 }

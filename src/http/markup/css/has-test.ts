@@ -1,5 +1,6 @@
 /** `:has(…)` with selectors of one compound, in time linear in the tree. Others are css-select's, within a budget. */
 import { type Selector, SelectorType } from 'css-what';
+import { isTag } from 'domhandler';
 import { DomUtils } from 'htmlparser2';
 import type { AnyNode, Element, ElementTest } from '../markup-tree.js';
 import type { SiblingOrder } from './sibling-order.js';
@@ -53,7 +54,7 @@ function refersToScope(token: Selector): boolean {
 }
 
 function hasChild(test: ElementTest): ElementTest {
-  return (element) => element.children.some((child) => DomUtils.isTag(child) && test(child));
+  return (element) => element.children.some((child) => isTag(child) && test(child));
 }
 
 function hasNext(test: ElementTest): ElementTest {
@@ -70,7 +71,7 @@ function hasLater(test: ElementTest, order: SiblingOrder): ElementTest {
     const key = element.parent ?? element;
     let last = lasts.get(key);
     if (last === undefined) {
-      last = DomUtils.getSiblings(element).filter(DomUtils.isTag).findLast(test) ?? null;
+      last = DomUtils.getSiblings(element).filter(isTag).findLast(test) ?? null;
       lasts.set(key, last);
     }
     return last !== null && order.placeOf(last).index > order.placeOf(element).index;
@@ -95,7 +96,7 @@ function search(root: Element, test: ElementTest, searched: Set<AnyNode>, holder
     if (element !== root && (holds || test(element))) noteAround(element, root, holders);
     if (isSearched) continue;
     searched.add(element);
-    for (const child of element.children) if (DomUtils.isTag(child)) stack.push(child);
+    for (const child of element.children) if (isTag(child)) stack.push(child);
   }
 }
 

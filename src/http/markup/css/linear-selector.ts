@@ -6,6 +6,7 @@
  */
 import { compile } from 'css-select';
 import { type Selector, SelectorType } from 'css-what';
+import { isTag } from 'domhandler';
 import { DomUtils } from 'htmlparser2';
 import nthCheck from 'nth-check';
 import type { AnyNode, Element, ElementTest } from '../markup-tree.js';
@@ -130,7 +131,7 @@ class LinearCompiler {
       const key = element.parent ?? element;
       let first = firsts.get(key);
       if (first === undefined) {
-        first = DomUtils.getSiblings(element).filter(DomUtils.isTag).find(earlier) ?? null;
+        first = DomUtils.getSiblings(element).filter(isTag).find(earlier) ?? null;
         firsts.set(key, first);
       }
       return first !== null && this.#order.placeOf(first).index < this.#order.placeOf(element).index;
@@ -149,7 +150,7 @@ function within(outer: ElementTest): ElementTest {
   return ({ parent }) => {
     const climbed: AnyNode[] = [];
     let answer = false;
-    for (let node: AnyNode | null = parent; node !== null && DomUtils.isTag(node); node = node.parent) {
+    for (let node: AnyNode | null = parent; node !== null && isTag(node); node = node.parent) {
       const before = known.get(node);
       answer = before ?? outer(node);
       if (before !== undefined) break;

@@ -2,9 +2,11 @@
  * A bound on what one query may cost where it is not linear: `:has()` with combinators inside, `:contains()` in deep
  * nesting, `:selected` among many options. One synchronous call cannot be interrupted, so it has to end itself.
  */
+import type { Options } from 'css-select';
+import { isTag } from 'domhandler';
 import { DomUtils } from 'htmlparser2';
 import { CrawlnodeError } from '../../../errors.js';
-import type { AnyNode, Element } from '../markup-tree.js';
+import type { AnyNode, ChildNode, Element } from '../markup-tree.js';
 
 /** Nodes that one query may look at through `:has` and `:contains`: about a second. A page of 1 MB has some 50,000. */
 const MAX_STEPS = 5_000_000;
@@ -21,17 +23,13 @@ export class BudgetedAdapter {
     this.#selector = selector;
   }
 
-  readonly methods = {
+  readonly methods: NonNullable<Options<AnyNode, Element>['adapter']> = {
     ...DomUtils,
-    existsOne: (test: (element: Element) => boolean, nodes: AnyNode[]): boolean => {
-      const stack: AnyNode[] = [...nodes].reverse();
-      for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-        this.#spend(1);
-        if (!DomUtils.isTag(node)) continue;
-        if (test(node)) return true;
-        for (let i = node.children.length - 1; i >= 0; i--) stack.push(node.children[i]!);
-      }
-      return false;
+    isTag,
+    getChildren: (node: AnyNode): ChildNode[] => {
+      const children = DomUtils.getChildren(node);
+      this.#spend(children.length);
+      return children;
     },
     getSiblings: (node: AnyNode): AnyNode[] => {
       const siblings = DomUtils.getSiblings(node);

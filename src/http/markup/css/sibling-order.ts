@@ -1,4 +1,5 @@
 /** Where elements stand among their siblings: each parent is counted once, not once for each of its children. */
+import { isTag } from 'domhandler';
 import { DomUtils } from 'htmlparser2';
 import type { AnyNode, Element } from '../markup-tree.js';
 
@@ -33,14 +34,16 @@ function placeIn(
   const key = element.parent ?? element;
   let places = counted.get(key);
   if (places === undefined) {
-    places = count(DomUtils.getSiblings(element).filter(DomUtils.isTag));
+    places = count(DomUtils.getSiblings(element).filter(isTag));
     counted.set(key, places);
   }
   return places.get(element)!;
 }
 
-function placesOf(siblings: readonly Element[]): Map<Element, SiblingPlace> {
-  const places = new Map<Element, SiblingPlace>();
+function placesOf(
+  siblings: readonly Element[],
+  places = new Map<Element, SiblingPlace>(),
+): Map<Element, SiblingPlace> {
   for (const [index, sibling] of siblings.entries()) {
     places.set(sibling, { index, indexFromEnd: siblings.length - 1 - index });
   }
@@ -54,5 +57,7 @@ function placesByName(siblings: readonly Element[]): Map<Element, SiblingPlace> 
     if (named === undefined) byName.set(sibling.name, [sibling]);
     else named.push(sibling);
   }
-  return new Map([...byName.values()].flatMap((named) => [...placesOf(named)]));
+  const places = new Map<Element, SiblingPlace>();
+  for (const named of byName.values()) placesOf(named, places);
+  return places;
 }

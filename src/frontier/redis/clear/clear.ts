@@ -1,12 +1,12 @@
 /** Deleting a crawl, or parts of it. */
-import { dataFormats } from '../data-format.js';
-import type { Part } from '../frontier.js';
-import { nodesAtWork } from '../refusals.js';
-import type { Call } from './connection/calls.js';
-import { foundFormat } from './connection/preflight.js';
-import { int } from './connection/reply.js';
-import { literally, scanKeys } from './connection/scan.js';
-import type { CrawlAccess } from './crawl-access.js';
+import { dataFormats } from '../../data-format.js';
+import type { Part } from '../../frontier.js';
+import { nodesAtWork } from '../../refusals.js';
+import type { Call } from '../connection/calls.js';
+import { foundFormat } from '../connection/preflight.js';
+import { int } from '../connection/reply.js';
+import { literally, scanKeys } from '../connection/scan.js';
+import type { CrawlAccess } from '../crawl-access.js';
 
 /** Keys unlinked by one step of sweeping: some 2 ms. */
 const SWEEP_STEP = 2_000;

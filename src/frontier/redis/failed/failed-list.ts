@@ -1,11 +1,11 @@
 /** The failed list in Redis: read in pages, retried and purged by id. */
-import type { FailedList, FailedRequest } from '../frontier.js';
-import { int } from './connection/reply.js';
-import { pairs } from './connection/scan.js';
-import type { CrawlAccess } from './crawl-access.js';
-import { internalKey } from './keys.js';
-import { numberField, storedObject, textField } from './read/stored-json.js';
-import { columnsOf } from './request-columns.js';
+import type { FailedList, FailedRequest } from '../../frontier.js';
+import { int } from '../connection/reply.js';
+import { pairs } from '../connection/scan.js';
+import type { CrawlAccess } from '../crawl-access.js';
+import { internalKey } from '../keys.js';
+import { numberField, storedObject, textField } from '../read/stored-json.js';
+import { columnsOf } from '../request-columns.js';
 
 interface Entry {
   readonly id: Buffer;

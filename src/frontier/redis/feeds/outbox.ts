@@ -1,13 +1,13 @@
 /** Feeds in Redis: the outbox of committed items, and the checkpoint of the file each is written to. */
 import { createHash } from 'node:crypto';
-import { CrawlnodeError } from '../../errors.js';
-import type { FeedCheckpoint } from '../../feed-outbox.js';
-import { feedHeld, feedRolledBack, feedTaken, isRunning, otherFeedFormat } from '../feed-claim.js';
-import type { Feeds } from '../frontier.js';
-import { int, json } from './connection/reply.js';
-import type { CrawlAccess } from './crawl-access.js';
-import { internalKey } from './keys.js';
-import { numberField, storedObject, textField } from './read/stored-json.js';
+import { CrawlnodeError } from '../../../errors.js';
+import type { FeedCheckpoint } from '../../../feed-outbox.js';
+import { feedHeld, feedRolledBack, feedTaken, isRunning, otherFeedFormat } from '../../feed-claim.js';
+import type { Feeds } from '../../frontier.js';
+import { int, json } from '../connection/reply.js';
+import type { CrawlAccess } from '../crawl-access.js';
+import { internalKey } from '../keys.js';
+import { numberField, storedObject, textField } from '../read/stored-json.js';
 
 /** A feed as its field of the HASH `:~feeds` has it: its writer, none without an owner, and its checkpoint, if any. */
 interface FeedRecord extends Partial<FeedCheckpoint> {

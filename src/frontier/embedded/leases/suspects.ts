@@ -9,7 +9,7 @@ import type { Transaction } from '../crawl/transaction.js';
 import { dueAtOf, startDelayTimer } from '../domains/delay-timer.js';
 import { concurrencyOf } from '../domains/domain-state.js';
 import type { NodeRow } from '../nodes/node-row.js';
-import { grantLease } from './leases.js';
+import { grantLease } from './lease-records.js';
 
 interface Suspect {
   readonly n: number;

@@ -1,9 +1,9 @@
 /** The verbs by which nodes share work that is no request: recovery of dead nodes, start requests, hooks of an idle crawl. */
-import type { CrashedRequest, Frontier, StartClaim } from '../frontier.js';
-import { RecoveredNodes } from '../recovered-nodes.js';
-import { startKey } from '../shared-settings/run-arguments.js';
-import { int, json, text } from './connection/reply.js';
-import type { CrawlAccess } from './crawl-access.js';
+import type { CrashedRequest, Frontier, StartClaim } from '../../frontier.js';
+import { RecoveredNodes } from '../../recovered-nodes.js';
+import { startKey } from '../../shared-settings/run-arguments.js';
+import { int, json, text } from '../connection/reply.js';
+import type { CrawlAccess } from '../crawl-access.js';
 import { startField } from './join.js';
 
 /** Leases moved by one step of recovery: some hundred microseconds. */

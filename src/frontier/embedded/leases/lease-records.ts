@@ -6,7 +6,7 @@ import type { DomainRow } from '../domains/domain-row.js';
 import type { LifeChange } from '../dupefilters/dupefilter.js';
 import { ContradictingRows } from '../file/sqlite-errors.js';
 import type { NodeRow } from '../nodes/node-row.js';
-import { bytesOf, hexOf, makePending, noteLost, type RequestRow } from './requests.js';
+import { bytesOf, hexOf, makePending, noteLost, type RequestRow } from '../queue/requests.js';
 
 /** A leased request. */
 export interface LeasedRow extends RequestRow {

@@ -1,14 +1,14 @@
 /** This client as a node of a crawl: it joins as an incarnation, and leaves. */
-import { IncarnationDeadError } from '../../errors.js';
-import type { Joined, JoinOptions, Left, NodeInfo } from '../frontier.js';
-import type { OpenOptions } from '../open-options.js';
-import type { Call, Calls } from './connection/calls.js';
-import type { RedisConnection } from './connection/connection.js';
-import { DataHistory } from './connection/data-history.js';
-import { needlessPasswordNotice } from './connection/needless-password.js';
-import { json } from './connection/reply.js';
+import { IncarnationDeadError } from '../../../errors.js';
+import type { Joined, JoinOptions, Left, NodeInfo } from '../../frontier.js';
+import type { OpenOptions } from '../../open-options.js';
+import type { Call, Calls } from '../connection/calls.js';
+import type { RedisConnection } from '../connection/connection.js';
+import { DataHistory } from '../connection/data-history.js';
+import { needlessPasswordNotice } from '../connection/needless-password.js';
+import { json } from '../connection/reply.js';
+import { pipelinesAmong } from '../leases/lease-calls.js';
 import { joinArguments, newIncarnation, readJoined } from './join.js';
-import { pipelinesAmong } from './leases/lease-calls.js';
 
 export class RedisNode {
   readonly #connection: RedisConnection;

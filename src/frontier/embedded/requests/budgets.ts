@@ -2,7 +2,7 @@
 import { budgetOf, closingReasons, spentBy } from '../../budgets.js';
 import type { Budgets, Effects } from '../../frontier.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
-import { closeRun } from './control.js';
+import { closeRun } from '../nodes/control.js';
 
 /** In the order of the checks. */
 const names = Object.keys(closingReasons) as (keyof Budgets)[];

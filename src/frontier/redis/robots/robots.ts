@@ -1,11 +1,11 @@
 /** The verbs of robots.txt in Redis, and of requests that have no lease. */
-import { countersInBounds, delayInBounds } from '../clamp-values.js';
-import type { Frontier } from '../frontier.js';
-import type { RobotsAnswer, RobotsResult } from '../robots/robots-state.js';
-import type { Arguments } from './connection/lua-message.js';
-import { int, json } from './connection/reply.js';
-import type { CrawlAccess } from './crawl-access.js';
-import { domainName } from './request-columns.js';
+import { countersInBounds, delayInBounds } from '../../clamp-values.js';
+import type { Frontier } from '../../frontier.js';
+import type { RobotsAnswer, RobotsResult } from '../../robots/robots-state.js';
+import type { Arguments } from '../connection/lua-message.js';
+import { int, json } from '../connection/reply.js';
+import type { CrawlAccess } from '../crawl-access.js';
+import { domainName } from '../request-columns.js';
 
 export function robotsVerbs({
   call,

@@ -1,14 +1,14 @@
 /** External seeds in Redis: read where they stand, and taken in by one verb that removes and accepts them. */
-import { RefusedError } from '../../errors.js';
-import { badSeedEntry } from '../bad-seed-entry.js';
-import type { ConvertedSeed, Dupefilter, Frontier, IntakeAnswer, RawSeed } from '../frontier.js';
-import { inChunks, type Weight } from '../in-chunks.js';
-import type { Arguments } from './connection/lua-message.js';
-import { refuseForeignKeys } from './connection/preflight.js';
-import { json } from './connection/reply.js';
-import type { CrawlAccess } from './crawl-access.js';
-import { badSeedsKey } from './keys.js';
-import { columnsOf } from './request-columns.js';
+import { RefusedError } from '../../../errors.js';
+import { badSeedEntry } from '../../bad-seed-entry.js';
+import type { ConvertedSeed, Dupefilter, Frontier, IntakeAnswer, RawSeed } from '../../frontier.js';
+import { inChunks, type Weight } from '../../in-chunks.js';
+import type { Arguments } from '../connection/lua-message.js';
+import { refuseForeignKeys } from '../connection/preflight.js';
+import { json } from '../connection/reply.js';
+import type { CrawlAccess } from '../crawl-access.js';
+import { badSeedsKey } from '../keys.js';
+import { columnsOf } from '../request-columns.js';
 
 export function seedVerbs(
   crawl: CrawlAccess,

@@ -1,12 +1,17 @@
 /** The arguments of the join verb, and its reply. */
 import { randomBytes, randomInt } from 'node:crypto';
-import { budgetNotices, noBudgets } from '../budgets.js';
-import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../frontier.js';
-import { restoreUnderWay } from '../refusals.js';
-import { argumentsText, otherArguments, startKey } from '../shared-settings/run-arguments.js';
-import { type Flush, flushNotice, otherShape, tunableNotice } from '../shared-settings/shape-differences.js';
-import { tunableText } from '../shared-settings/tunable-text.js';
-import type { Arguments } from './connection/lua-message.js';
+import { budgetNotices, noBudgets } from '../../budgets.js';
+import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../../frontier.js';
+import { restoreUnderWay } from '../../refusals.js';
+import { argumentsText, otherArguments, startKey } from '../../shared-settings/run-arguments.js';
+import {
+  type Flush,
+  flushNotice,
+  otherShape,
+  tunableNotice,
+} from '../../shared-settings/shape-differences.js';
+import { tunableText } from '../../shared-settings/tunable-text.js';
+import type { Arguments } from '../connection/lua-message.js';
 
 /** The tunables: their names in meta, and in the settings of a node. */
 const tunableNames: readonly (readonly [name: string, key: keyof Tunables])[] = [

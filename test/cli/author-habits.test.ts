@@ -1,0 +1,174 @@
+/** What authors from Scrapy, Scrapy-Redis and Crawlee write by habit: it works, or is refused before the first page. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { crawlLines } from '../helpers/cli/crawled-project.js';
+import { runHere } from '../helpers/cli/run-here.js';
+import { runCli } from '../helpers/cli.js';
+import { createProject, type Project } from '../helpers/project.js';
+import { type Site, startSite } from '../helpers/sites/site.js';
+
+let site: Site;
+let project: Project;
+
+beforeEach(async () => {
+  site = await startSite({ pages: 5 });
+  project = await createProject({ settings: { START_TIMEOUT: 0 } });
+});
+afterEach(async () => {
+  await site.close();
+  await project.remove();
+});
+
+/** Write a spider of this body. */
+const spider = (body: string, Base = 'Spider', file = 'spiders/shop.ts') =>
+  project.write(
+    file,
+    `import { CrawlSpider, Request, SitemapSpider, Spider } from 'crawlnode';
+     export default class extends ${Base} { ${body} }`,
+  );
+const named = (body: string, Base = 'Spider') => spider(`name = 'shop'; ${body}`, Base);
+const run = (...args: string[]) => runHere(args, { cwd: project.dir });
+
+describe('static members of a spider', () => {
+  it('count like fields', async () => {
+    await spider(`
+      static name = 'shop';
+      static startUrls = ['${site.url}'];
+      static allowedDomains = ['other.example'];
+      static customSettings = { USER_AGENT: 'static agent' };
+      *parse(response) { yield { agent: this.settings.USER_AGENT }; yield* response.followAll('a'); }`);
+    const { summary, lines } = await crawlLines(project, 'shop');
+    expect(lines).toEqual([{ agent: 'static agent' }]);
+    expect(summary).toMatchObject({ pages: 1, items: 1 });
+  });
+
+  it('of a base class count too', async () => {
+    await project.write(
+      'spiders/_base.ts',
+      `import { Spider } from 'crawlnode';
+       export class Base extends Spider { static startUrls = ['${site.url}']; }`,
+    );
+    await project.write(
+      'spiders/shop.ts',
+      `import { Base } from './_base.js';
+       export default class extends Base { name = 'shop'; parse() { return { n: 1 }; } }`,
+    );
+    expect((await crawlLines(project, 'shop')).lines).toEqual([{ n: 1 }]);
+  });
+
+  it('beside a field of the same name are refused', async () => {
+    await named(`static startUrls = ['${site.url}']; startUrls = ['${site.url}a']; parse() {}`);
+    expect(await run('crawl', 'shop')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('startUrls and static startUrls, which are the same: keep one'),
+    });
+  });
+});
+
+describe('what a generator returns', () => {
+  const page = (body: string) => named(`startUrls = ['${site.url}']; ${body}`);
+
+  it.each([
+    ['a generator', '*parse(r) { yield { n: 1 }; return { n: 2 }; }'],
+    ['an async generator', 'async *parse(r) { yield { n: 1 }; return { n: 2 }; }'],
+    ['a nested generator', '*more() { return { n: 2 }; } *parse(r) { yield { n: 1 }; yield this.more(); }'],
+    ['a delegate', '*more() { yield { n: 1 }; return { n: 2 }; } *parse(r) { return yield* this.more(); }'],
+  ])('is taken like what a method returns: %s', async (_what, body) => {
+    await page(body);
+    expect((await crawlLines(project, 'shop')).lines).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+
+  it('is followed', async () => {
+    await page("*parse(r) { yield { url: r.url }; return r.followAll('a', this.parse); }");
+    expect((await crawlLines(project, 'shop')).summary).toMatchObject({ pages: 5, items: 5 });
+  });
+
+  it('passes spider middleware', async () => {
+    await project.write(
+      'middlewares/mark.ts',
+      'export default { async *processSpiderOutput(_, results) { for await (const item of results) yield { ...item, marked: true }; } };',
+    );
+    await page(`
+      customSettings = { SPIDER_MIDDLEWARES: { './middlewares/mark.ts': 500 } };
+      async *parse(r) { yield { n: 1 }; return { n: 2 }; }`);
+    expect((await crawlLines(project, 'shop')).lines).toEqual([
+      { n: 1, marked: true },
+      { n: 2, marked: true },
+    ]);
+  });
+});
+
+describe("a pipeline in Scrapy's form", () => {
+  const withPipeline = async (module: string) => {
+    await project.write('pipelines/price.ts', `export default ${module};`);
+    await named(`
+      customSettings = { ITEM_PIPELINES: { './pipelines/price.ts': 100 } };
+      startUrls = ['${site.url}'];
+      parse() { return { n: 1 }; }`);
+  };
+
+  it.each([
+    ['returns what it was called with', 'class { processItem(item) { return item; } }'],
+    ['copies what it was called with', 'class { processItem(item) { return { ...item, price: 5 }; } }'],
+    ['changes what it was called with', 'class { processItem(item) { item.price = 5; return item; } }'],
+    ['is a function', '(item) => { item.price = 5; }'],
+  ])('that %s fails its page, and says how to write it', async (_what, module) => {
+    await withPipeline(module);
+    const { summary, lines, stderr } = await crawlLines(project, 'shop');
+    expect({ summary, lines }).toMatchObject({ summary: { failed: 1, items: 0 }, lines: [] });
+    expect(stderr).toContain('./pipelines/price.ts: ');
+    expect(stderr).toContain('write processItem({ item })');
+  });
+
+  it('with the spider as its second parameter is refused at the start', async () => {
+    await withPipeline('class { processItem(item, spider) { return item; } }');
+    expect(await run('crawl', 'shop')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('write processItem({ item, spider })'),
+    });
+  });
+});
+
+describe('what can be decided when the spider loads is not found page by page', () => {
+  it.each<[string, string, string, string?]>([
+    ['no parse', "startUrls = ['http://a.example/']", 'no method parse, which its startUrls need'],
+    ["Crawlee's handler", 'async requestHandler() {}', 'requestHandler, which has no effect: use parse'],
+    ['a bad pattern of a rule', "rules = [{ allow: '(' }]", 'rules[0]', 'CrawlSpider'],
+    ['a bad selector of a rule', "rules = [{ selector: 'a[' }]", 'rules[0]', 'CrawlSpider'],
+    [
+      'a bad pattern of a sitemap rule',
+      "sitemapRules = [['(', 'parse']]; parse() {}",
+      'sitemapRules',
+      'SitemapSpider',
+    ],
+  ])('%s', async (_what, body, says, Base) => {
+    await named(body, Base);
+    const { code, stderr } = await run('crawl', 'shop', '--dry-run');
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(says) });
+  });
+
+  it('start requests that all name a callback need no parse', async () => {
+    await named(
+      `startUrls = [new Request('${site.url}', { callback: this.one })]; one() { return { n: 1 }; }`,
+    );
+    expect((await crawlLines(project, 'shop')).lines).toEqual([{ n: 1 }]);
+  });
+});
+
+it.each(['mts', 'cts', 'tsx'])('a spider in a .%s file loads', async (ending) => {
+  const body = `name = 'shop'; startUrls = ['${site.url}']; parse() { return { n: 1 }; }`;
+  await spider(body, 'Spider', `spiders/shop.${ending}`);
+  const { stdout, code } = await runCli(['list'], { cwd: project.dir });
+  expect({ stdout, code }).toEqual({ stdout: 'shop\n', code: 0 });
+});
+
+it.each(['shop.cjs', 'shop.js'])(
+  'a CommonJS spider in %s loads, or is refused with what to write',
+  async (file) => {
+    await project.write('package.json', '{ "type": "module" }');
+    const code =
+      "const { Spider } = require('crawlnode'); module.exports = class extends Spider { name = 'shop'; parse() {} };";
+    await project.write(`spiders/${file}`, code);
+    const { stdout, stderr } = await runCli(['list'], { cwd: project.dir });
+    expect(stdout === 'shop\n' || stderr.includes('it is CommonJS')).toBe(true);
+  },
+);
