@@ -4,7 +4,7 @@
  */
 import type { WaitingState } from '../../care/care-store.js';
 import { repliesOf } from '../connection/client.js';
-import { list, named } from '../connection/reply.js';
+import { list } from '../connection/reply.js';
 import { pairs } from '../connection/scan.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { internalKey } from '../keys.js';
