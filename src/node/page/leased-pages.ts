@@ -30,6 +30,7 @@ import type { Outage } from '../membership/outage.js';
 import type { Alarm } from '../membership/wake-up.js';
 import type { ItemListener } from '../node-options.js';
 import type { Revisit } from '../recrawl/revisit.js';
+import { beginWithinMs } from './judge-download.js';
 
 /** Requests that may wait beside the slots, as a multiple of the concurrency: each holds a socket and a lease. */
 const STALLED_PER_SLOT = 4;
@@ -66,6 +67,11 @@ export class Flight {
     this.lease = lease;
     this.dueAt = askedAt;
     this.onStall = onStall;
+  }
+
+  /** `performance.now()` after which its download must not begin. */
+  get beginByMs(): number {
+    return this.dueAt + beginWithinMs(this.lease.delayMs);
   }
 
   /** Its server sends nothing for now (`DownloadUnderWay.isStalled`). */
