@@ -126,6 +126,8 @@ export interface NodeOptions {
   readonly autoThrottleDebug: boolean;
   /** MAX_ITEMS_PER_PAGE: a page that yields more fails as `too_many_items`; at most MAX_SETTLE_ITEMS. */
   readonly maxItems: number;
+  /** DOWNLOAD_MAX_NODES; 0 for no limit. */
+  readonly maxNodes: number;
   /** CALLBACK_TIMEOUT: an asynchronous callback that is not over after this time fails its page as `callback_timeout`. */
   readonly callbackTimeoutMs: number;
   /** CALLBACK_ERROR `keep`: what a page gave before an error is committed; `keptReason` marks it in the failed list. */

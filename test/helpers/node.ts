@@ -44,6 +44,7 @@ export function nodeOptions(some: Partial<NodeOptions> = {}): NodeOptions {
     allowAllStatuses: false,
     autoThrottleDebug: false,
     maxItems: 10_000,
+    maxNodes: 750_000,
     callbackTimeoutMs: 60_000,
     keepsErrors: false,
     conditionalRequests: true,

@@ -30,28 +30,26 @@ export function seenLinksOf(
   refresh: Refresh | null = null,
 ): SeenLinks | null {
   if (identity.fingerprint !== undefined) return null;
-  return new SeenLinks((nowMs) => {
+  return new SeenLinks(() => {
+    const nowMs = Date.now();
     const endMs = expiresAt(dupefilter, nowMs);
     return endMs === null ? Number.POSITIVE_INFINITY : (endMs - nowMs) * SHARE_OF_EXPIRY;
   }, refresh);
 }
 
 export class SeenLinks {
-  readonly #maxAgeMsAt: (nowMs: number) => number;
+  readonly #maxAgeMs: () => number;
   readonly #refresh: Refresh | null;
   #epoch: string | null = null;
   #young = new Generation(0, Number.POSITIVE_INFINITY);
   #old = this.#young;
 
   /**
-   * @param maxAgeMsAt how long a link that is cached at an instant may be taken for seen; infinite where nothing expires.
+   * @param maxAgeMs how long a link that is cached now may be taken for seen; infinite where nothing expires.
    * @param refresh what it matches is new again at some time, and never taken in.
    */
-  constructor(
-    maxAgeMsAt: (nowMs: number) => number = () => Number.POSITIVE_INFINITY,
-    refresh: Refresh | null = null,
-  ) {
-    this.#maxAgeMsAt = maxAgeMsAt;
+  constructor(maxAgeMs: () => number = () => Number.POSITIVE_INFINITY, refresh: Refresh | null = null) {
+    this.#maxAgeMs = maxAgeMs;
     this.#refresh = refresh;
   }
 
@@ -103,7 +101,7 @@ export class SeenLinks {
   }
 
   #generation(nowMs: number): Generation {
-    return new Generation(nowMs, this.#maxAgeMsAt(nowMs));
+    return new Generation(nowMs, this.#maxAgeMs());
   }
 }
 

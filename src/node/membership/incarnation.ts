@@ -129,6 +129,7 @@ export class Incarnation {
       }),
     );
     this.#node.losses.hear(answer.crawl);
+    this.#node.vanished.hear(answer.crawl);
     this.#node.news.hear(answer.crawl, this.view());
     this.#crawl = answer.crawl;
     this.#answeredAt = performance.now();

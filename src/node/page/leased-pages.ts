@@ -11,7 +11,7 @@
  * of the settle. A page whose download stalls waits on without a slot, so that
  * servers that hang do not stop the node.
  */
-import type { Download, DownloadUnderWay } from '../../downloader/downloader.js';
+import type { Download, DownloadUnderWay, PageTurn } from '../../downloader/downloader.js';
 import { CrawlnodeError, FrontierUnavailableError } from '../../errors.js';
 import {
   type Effects,
@@ -53,6 +53,8 @@ export class Flight {
   response: Response | null = null;
   /** What the page's code changes of the user's stats; null where no code does. */
   stats: StatChanges | null = null;
+  /** Its turn to run among the pages with large bodies; null for others. */
+  turn: PageTurn | null = null;
   /** The reason of a CloseSpider that its code threw; null for none. */
   closing: string | null = null;
   /** Called when its download stalls, which frees its slot. */
