@@ -43,7 +43,7 @@ export class FeedDisk {
     return (await this.#handle.stat()).size;
   }
 
-  /** The beginning of the file, as far as its columns may go. */
+  /** The beginning of the file, long enough for its column names. */
   async beginning(format: FeedFormat): Promise<string> {
     return format.decode(await this.#read(0, BEGINNING_BYTES))?.toString() ?? '';
   }
@@ -53,12 +53,12 @@ export class FeedDisk {
     return (await this.#read(position - 1, 1)).toString('latin1');
   }
 
-  /** How much of the file stands behind a position; negative where it ends before. */
+  /** How many bytes follow a position; negative when the file ends before it. */
   async bytesBehind(position: number): Promise<number> {
     return (await this.size()) - position;
   }
 
-  /** What stands behind a position, up to `max` bytes of it. */
+  /** The bytes after a position, at most `max`. */
   async behind(position: number, max: number): Promise<Buffer> {
     return this.#read(position, max);
   }
@@ -68,7 +68,11 @@ export class FeedDisk {
     await this.replaceFrom(position, format.encode(format.closing));
   }
 
-  /** Copy what stands behind a position into a file beside this one. @returns its path. @throws CrawlnodeError `feed_unwritable` */
+  /**
+   * Copy the bytes after a position to a file beside this one.
+   * @returns its path.
+   * @throws CrawlnodeError `feed_unwritable`
+   */
   async copyBehind(position: number): Promise<string> {
     const copy = `${this.path}.cut-${new Date().toISOString().replace(/[:.]/g, '-')}`;
     try {
@@ -91,7 +95,7 @@ export class FeedDisk {
   }
 
   /**
-   * Check before a write that the path still leads to the open file, and that the file reaches up to the position.
+   * Before a write, check that the path is still the open file, and that the file is at least as long as the position.
    * @throws CrawlnodeError `feed_changed`
    */
   async refuseChanged(position: number): Promise<void> {
@@ -111,7 +115,7 @@ export class FeedDisk {
     );
   }
 
-  /** Make `tail` the end of the file, from `position` on. @throws CrawlnodeError `feed_unwritable` */
+  /** Write `tail` at `position` and cut the file off after it. @throws CrawlnodeError `feed_unwritable` */
   async replaceFrom(position: number, tail: Buffer): Promise<void> {
     try {
       await this.#handle.truncate(position);
@@ -121,7 +125,7 @@ export class FeedDisk {
     await this.write(tail, position);
   }
 
-  /** Write all of it at a position, and to the disk itself. @throws CrawlnodeError `feed_unwritable` */
+  /** Write all bytes at a position, and flush them to the disk. @throws CrawlnodeError `feed_unwritable` */
   async write(bytes: Buffer, position: number): Promise<void> {
     try {
       for (let done = 0; done < bytes.length; ) {
