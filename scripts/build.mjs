@@ -49,7 +49,9 @@ if (tsc === null) {
 const lastBuild = await readFile(lastBuildFile, 'utf8')
   .then(JSON.parse)
   .catch(() => null);
-if (lastBuild !== null && (await fingerprint()) === lastBuild.fingerprint) {
+/** Before it is packed, dist/ is left with the files of this build alone. */
+const isForPackage = process.argv.includes('--for-package');
+if (!isForPackage && lastBuild !== null && (await fingerprint()) === lastBuild.fingerprint) {
   console.log('build: dist/ is up to date');
   process.exit(0);
 }
@@ -172,7 +174,8 @@ async function install() {
     await mkdir(path.dirname(to), { recursive: true });
     await rename(from, to);
   }
-  const keep = new Set([...files, ...(lastBuild?.files ?? []).filter((file) => file.startsWith('chunks'))]);
+  const late = isForPackage ? [] : (lastBuild?.files ?? []).filter((file) => file.startsWith('chunks'));
+  const keep = new Set([...files, ...late]);
   for (const file of await filesIn(dist)) {
     if (keep.has(file)) continue;
     await rm(path.join(dist, file), { force: true });

@@ -75,6 +75,7 @@ export const commandErrorCodes = {
   extension_error: 'open() of an extension threw an error',
   bad_json: 'the body of a page is not valid JSON',
   selector_cost: 'a page makes a CSS selector too costly; the message names the selector',
+  too_complex: 'the body of a page has more elements, texts or values than DOWNLOAD_MAX_NODES allows',
   shell_code: 'code that was given to "crawlnode shell" threw an error',
   robots_forbidden: 'the robots.txt of the site forbids the page, or cannot be read',
   too_many_redirects: 'a page redirects more often than REDIRECT_MAX_TIMES',

@@ -24,6 +24,13 @@ export interface FeedWriter {
   readonly format?: string;
 }
 
+/** Why no more items may be committed. */
+export interface FeedTrouble {
+  readonly why: string;
+  /** It does not pass by itself: somebody has changed the file, or another process writes it. */
+  readonly isFinal: boolean;
+}
+
 /** The part of a feed file that is known to be on disk. */
 export interface FeedCheckpoint {
   /** Items written since the feed's first; the next one in the outbox is `sequence` + 1. */

@@ -8,6 +8,7 @@ import { storm } from './crawls/storm.mjs';
 import { hostileWeb } from './hostile/hostile-web.mjs';
 import { linearMarkup } from './hostile/linear-markup.mjs';
 import { mutatedStore } from './hostile/mutated-store.mjs';
+import { pageBombs } from './hostile/page-bombs.mjs';
 import { fileKills } from './item-files/item-files.mjs';
 import { clocks } from './nodes/clocks.mjs';
 import { committedKills } from './nodes/committed-kills.mjs';
@@ -33,7 +34,7 @@ const stores = [
   ...[memoryFull, evictingPolicy, flushedScripts, flushed, commitKills, damagedFile],
 ];
 const crawls = [noFault, ...politeness, fileKills, steadyLoad, storm];
-const web = [manyLinks, trap, ...hostileWeb, linearMarkup, mutatedStore];
+const web = [manyLinks, trap, ...hostileWeb, linearMarkup, mutatedStore, pageBombs];
 
 export const allRows = [...nodes, ...stores, ...crawls, ...web].sort((a, b) =>
   a.row.localeCompare(b.row, 'en', { numeric: true }),

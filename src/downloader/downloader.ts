@@ -8,7 +8,7 @@
 import { setMaxListeners } from 'node:events';
 import { type Logger, silentLogger } from '../log.js';
 import { type Agents, type AgentsOptions, createAgents } from './agents.js';
-import { BodyBudget } from './body/body-budget.js';
+import { BodyBudget, type PageTurn } from './body/body-budget.js';
 import { cachedLookup } from './dns-cache.js';
 import { DownloadError, toDownloadError } from './download-error.js';
 import {
@@ -27,7 +27,7 @@ import type { Limits } from './request-limits.js';
 import { PACE_INTERVAL_MS } from './stalled-downloads.js';
 import type { DownloadRequest } from './wire-request.js';
 
-export type { Download, DownloadPurpose, DownloadRequest, DownloadUnderWay };
+export type { Download, DownloadPurpose, DownloadRequest, DownloadUnderWay, PageTurn };
 
 /** What may be configured of the downloads of a node. */
 export interface DownloaderOptions extends Omit<AgentsOptions, 'maxSockets' | 'reach'>, Limits {
@@ -75,6 +75,8 @@ export interface Downloader {
   start(request: DownloadRequest, options: DownloadOptions): DownloadUnderWay;
   /** Like `start`, with a signal that aborts the download. @throws DownloadError */
   fetch(request: DownloadRequest, options: DownloadOptions, signal: AbortSignal): Promise<Download>;
+  /** The turn of a page to run, by the length of its body; null where it need not wait (`BodyBudget.enter`). */
+  enter(bodyBytes: number): PageTurn | null;
   /** Abort all downloads and close all connections. */
   close(): Promise<void>;
 }
@@ -145,6 +147,7 @@ export function createDownloader(given: DownloaderOptions): Downloader {
         signal.removeEventListener('abort', abort);
       }
     },
+    enter: (bodyBytes) => clients.budget.enter(bodyBytes),
     async close() {
       closed = true;
       clearInterval(pacer);
@@ -177,15 +180,15 @@ function failed(error: DownloadError): DownloadUnderWay {
 class Clients {
   readonly ofProxies: ProxyClients;
   readonly #options: DownloaderOptions;
-  readonly #budget: BodyBudget;
+  readonly budget: BodyBudget;
   readonly #agents = new Map<Reach, Agents>();
   readonly #strict = new Map<Reach, Client>();
   readonly #lenient = new Map<Reach, Client>();
 
   constructor(options: DownloaderOptions) {
     this.#options = options;
-    this.#budget = new BodyBudget(options.bufferBytes);
-    this.ofProxies = new ProxyClients(options, this.#budget);
+    this.budget = new BodyBudget(options.bufferBytes);
+    this.ofProxies = new ProxyClients(options, this.budget);
   }
 
   for(request: DownloadRequest, isLenient: boolean): Client {
@@ -216,7 +219,7 @@ class Clients {
       agents,
       forwardingProxy: null,
       limits: options,
-      budget: this.#budget,
+      budget: this.budget,
       log: options.log ?? silentLogger,
     };
   }

@@ -58,6 +58,7 @@ import type {
 } from './types/reports.js';
 import type {
   ConvertedSeed,
+  EarlyPart,
   FrontierRequest,
   IntakeAnswer,
   PushAnswer,
@@ -115,9 +116,14 @@ export interface Frontier {
 
   /**
    * Accept requests in one atomic batch (at most `MAX_SETTLE_REQUESTS`). Needs no join.
-   * @param part of the start requests; all of them by default. Those that another node has pushed count as duplicates.
+   * @param part of the start requests; all of them by default. Those that another node has pushed count as duplicates. Or
+   *   the page whose links are pushed before its settle.
    */
-  push(requests: readonly FrontierRequest[], kind: PushKind, part?: StartPart): Promise<PushAnswer>;
+  push(
+    requests: readonly FrontierRequest[],
+    kind: PushKind,
+    part?: StartPart | EarlyPart,
+  ): Promise<PushAnswer>;
   /** Become the node that runs `start()` of the spider, if there is none that lives. Safe to ask again. */
   claimStart(): Promise<StartClaim>;
   /**

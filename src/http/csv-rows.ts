@@ -1,5 +1,6 @@
 /** The rows of a CSV text, one after the other. The input is untrusted: a row is bounded, and a damaged one ends the reading. */
 import { CrawlnodeError, messageOf } from '../errors.js';
+import { NodeBudget } from './node-budget.js';
 
 /** How a CSV text is written. */
 export interface CsvFormat {
@@ -16,9 +17,15 @@ const MAX_ROW_BYTES = 4 * 1024 * 1024;
 
 /**
  * Yields the fields of each row; empty lines are skipped. A quote within an unquoted field is part of its text, as in Python's csv.
- * @throws CrawlnodeError `bad_feed`, after the rows before a row that cannot be read
+ * @param maxNodes DOWNLOAD_MAX_NODES: there may be four times as many fields
+ * @throws CrawlnodeError `bad_feed`, after the rows before a row that cannot be read; TooComplexError
  */
-export async function* csvRows(text: string, { delimiter, quotechar }: CsvFormat): AsyncGenerator<string[]> {
+export async function* csvRows(
+  text: string,
+  { delimiter, quotechar }: CsvFormat,
+  maxNodes?: number,
+): AsyncGenerator<string[]> {
+  const budget = NodeBudget.ofValues('fields', maxNodes);
   const { parse } = await import('csv-parse');
   // The rows are collected as they are parsed: an error of the stream would drop those that it still holds.
   let rows: string[][] = [];
@@ -41,7 +48,10 @@ export async function* csvRows(text: string, { delimiter, quotechar }: CsvFormat
       if (at + SLICE <= text.length) parser.write(slice, () => resolve());
       else parser.end(slice, () => resolve());
     });
-    yield* rows;
+    for (const row of rows) {
+      budget.spend(row.length);
+      yield row;
+    }
     rows = [];
   }
   if (error !== null) {

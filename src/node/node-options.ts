@@ -3,6 +3,7 @@
  * Every value is plain (ms, bytes, counts), so that nothing in this folder reads a setting by name.
  */
 import type { Downloader } from '../downloader/downloader.js';
+import type { FeedTrouble } from '../feed-outbox.js';
 import type {
   Budgets,
   CrawlState,
@@ -125,6 +126,8 @@ export interface NodeOptions {
   readonly autoThrottleDebug: boolean;
   /** MAX_ITEMS_PER_PAGE: a page that yields more fails as `too_many_items`; at most MAX_SETTLE_ITEMS. */
   readonly maxItems: number;
+  /** DOWNLOAD_MAX_NODES; 0 for no limit. */
+  readonly maxNodes: number;
   /** CALLBACK_TIMEOUT: an asynchronous callback that is not over after this time fails its page as `callback_timeout`. */
   readonly callbackTimeoutMs: number;
   /** CALLBACK_ERROR `keep`: what a page gave before an error is committed; `keptReason` marks it in the failed list. */
@@ -210,7 +213,7 @@ export interface NodeDeps {
    * fails. With `isIdle`, when nothing else is to be done, any failing pipeline counts. Null when all is well. The node
    * ends if this lasts.
    */
-  readonly feedsFailing: (isIdle: boolean) => string | null;
+  readonly feedsFailing: (isIdle: boolean) => FeedTrouble | null;
   /** Too many committed items wait for an item pipeline: nothing is leased until there are fewer. */
   readonly isOutboxFull: () => boolean;
   /** The other nodes of the same command, if any. */

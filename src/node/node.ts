@@ -137,6 +137,7 @@ async function live(node: NodeState, joined: Joined): Promise<Ending> {
   const { deps, hooks, signals } = node;
   announce(joined, deps);
   node.losses.hear(joined.found);
+  node.vanished.hear(joined.found);
   let self = new Incarnation(node, joined);
   const heartbeat = startHeartbeat(node, joined, () => self);
   let end: Ending = ending('error');

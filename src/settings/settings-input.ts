@@ -428,8 +428,15 @@ export interface SettingsInput {
    */
   readonly DOWNLOAD_MAXSIZE?: Input<'DOWNLOAD_MAXSIZE'>;
   /**
-   * Memory of a node for unfinished bodies. Where they may need more, the oldest download continues and the
-   * others pause. 0 is no limit. Unit: bytes. Default: 134217728.
+   * Elements, attributes, texts and comments that the body of a page may be parsed into for css(), xpath()
+   * and $. A page with more fails as too_complex. Values of JSON, fields of CSV and tags of sitemaps may be
+   * four times as many. 0 is no limit. Unit: nodes. Default: 750000.
+   */
+  readonly DOWNLOAD_MAX_NODES?: Input<'DOWNLOAD_MAX_NODES'>;
+  /**
+   * Memory of a node for bodies, until their pages end. Where they may need more, the oldest download
+   * continues and the others pause. A page with a large body waits before its callback until there is room
+   * for its tree. 0 is no limit. Unit: bytes. Default: 134217728.
    */
   readonly DOWNLOAD_BUFFER_LIMIT?: Input<'DOWNLOAD_BUFFER_LIMIT'>;
   /**

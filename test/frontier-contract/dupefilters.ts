@@ -7,6 +7,7 @@ import { comesBack, leavesNothing, movesTo, readAll } from './backups-dupefilter
 import { bloom } from './dupefilters-bloom.js';
 import { state } from './dupefilters-state.js';
 import { timed } from './dupefilters-timed.js';
+import { vanishedFingerprints } from './vanished-fingerprints.js';
 import { Crawl, commit, done, effects, request, take, takeOne, until, type World } from './world.js';
 
 const all: readonly Dupefilter[] = [...everyDupefilter, { class: 'TimedRFPDupeFilter', expireMs: 0 }];
@@ -45,6 +46,7 @@ export function dupefilters(openWorld: () => Promise<World>): void {
         crawlWith(dupefilter)((crawl) => expiresAsDescribed(crawl, dupefilter))());
       it('has a link new again whose request somebody deleted, where it can forget', () =>
         crawlWith(dupefilter)((crawl) => isNewAfterLoss(crawl, dupefilter))());
+      vanishedFingerprints(crawlWith(dupefilter), dupefilter);
       it('comes back from a backup, with what it knew of each fingerprint', crawlWith(dupefilter)(comesBack));
       if (classOf(dupefilter).canForget) {
         it('has no part in a backup once all of it is forgotten', crawlWith(dupefilter)(leavesNothing));

@@ -14,6 +14,7 @@ import { deferring } from './deferring.js';
 import { domainLimits } from './domain-limits.js';
 import { domainPages } from './domain-pages.js';
 import { dupefilters } from './dupefilters.js';
+import { earlyLinks } from './early-links.js';
 import { epochs } from './epochs.js';
 import { fairness } from './fairness.js';
 import { feeds } from './feeds.js';
@@ -58,6 +59,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
     };
     for (const chapter of [
       push,
+      earlyLinks,
       order,
       orderWalk,
       politeness,

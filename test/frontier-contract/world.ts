@@ -28,6 +28,10 @@ export interface World {
 export interface ForeignHand {
   /** Delete the record of a live request, and leave the request where it is in the queue. */
   deleteRecord(request: FrontierRequest): Promise<void>;
+  /** Delete all that the dupefilter holds. */
+  deleteSeen(): Promise<void>;
+  /** What is left in the store: names of keys or of tables with rows. */
+  left(): Promise<readonly string[]>;
 }
 
 /** A world whose clients `open` makes; `remove` takes away what is left without them. */

@@ -44,6 +44,7 @@ export function nodeOptions(some: Partial<NodeOptions> = {}): NodeOptions {
     allowAllStatuses: false,
     autoThrottleDebug: false,
     maxItems: 10_000,
+    maxNodes: 750_000,
     callbackTimeoutMs: 60_000,
     keepsErrors: false,
     conditionalRequests: true,
@@ -107,7 +108,7 @@ export interface NodeChoice {
   readonly middleware?: Middleware;
   readonly extensions?: Readonly<Record<string, Extension>>;
   readonly onProgress?: (progress: NodeProgress) => void;
-  readonly feedsFailing?: () => string | null;
+  readonly feedsFailing?: NodeDeps['feedsFailing'];
   readonly isOutboxFull?: () => boolean;
 }
 

@@ -418,7 +418,7 @@ describe('trouble', () => {
   it('a feed that cannot be written for WAIT_TIMEOUT ends the node, with nothing lost', async () => {
     const site = await startSite({ pages: 10 });
     const { open, closeOutsider } = await stage();
-    const feedsFailing = () => 'items.jsonl: no space left on device';
+    const feedsFailing = () => ({ why: 'items.jsonl: no space left on device', isFinal: false });
     const result = await crawl(open, walker(site.url), { feedsFailing, options: { waitTimeoutMs: 100 } });
     expect(result).toMatchObject({ reason: 'feed_unwritable', exitCode: 1 });
     expect(result.message).toContain('no space left');

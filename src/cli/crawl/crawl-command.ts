@@ -6,6 +6,7 @@ import os from 'node:os';
 import type { Writable } from 'node:stream';
 import { type Command, InvalidArgumentError } from 'commander';
 import { feedTargets } from '../../crawler/feeds/feed-targets.js';
+import type { OpenFeeds } from '../../crawler/feeds/open-feeds.js';
 import { userFeedRecords } from '../../crawler/feeds/user-feed-records.js';
 import { withFeeds } from '../../crawler/feeds/with-feeds.js';
 import { refuseMissing } from '../../crawler/project/load-spider.js';
@@ -174,7 +175,7 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
     });
     const stopFeedStatus = sendFeedStatus(feeds.failing, workers.send);
     logSettingNotices(crawl.spider.loaded, log);
-    display.start(frontier, log, feeds.failing);
+    display.start(frontier, log, () => feeds.failing()?.why ?? null);
     const outcome = await workers.ended;
     stopFeedStatus();
     return { outcome, before, startedAt };
@@ -200,12 +201,13 @@ function stdoutOf(targets: Crawl['targets'], signals: CrawlSession['signals']): 
 }
 
 /** Send each change, so that nodes stop committing results while items cannot be written. */
-function sendFeedStatus(failing: () => string | null, send: (message: ToWorker) => void): () => void {
+function sendFeedStatus(failing: OpenFeeds['failing'], send: (message: ToWorker) => void): () => void {
   let told: string | null = null;
   const timer = setInterval(() => {
     const now = failing();
-    if (now !== told) send({ type: 'feeds', failing: now });
-    told = now;
+    const why = now?.why ?? null;
+    if (why !== told) send({ type: 'feeds', failing: now });
+    told = why;
   }, FEED_STATUS_INTERVAL_MS);
   timer.unref();
   return () => clearInterval(timer);

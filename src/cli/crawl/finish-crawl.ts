@@ -35,9 +35,8 @@ export function finishCrawl(crawl: Crawl, session: CrawlSession, ending: Ending)
   if (verdict.kind === 'unjudged') log.warn({}, verdict.message);
 
   const failures: Failure[] = [];
-  if (unwritten !== null) {
-    const why = `${unwritten}; committed items wait in the frontier, and the same command writes them`;
-    failures.push({ fields: { code: 'feed_unwritable', exitCode: code }, why });
+  if (unwritten !== null && unwritten !== result.message) {
+    failures.push({ fields: { code: 'feed_unwritable', exitCode: code }, why: unwritten });
   }
   if (verdict.kind === 'failed') {
     failures.push({ fields: { code: verdict.code, exitCode: code }, why: gate! });

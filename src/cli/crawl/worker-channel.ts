@@ -2,6 +2,7 @@
  * Messages between `crawl --workers N` and its nodes. The nodes are child processes of the same executable. An environment
  * variable tells them that they are workers, and Node's IPC channel carries the messages.
  */
+import type { FeedTrouble } from '../../feed-outbox.js';
 import type { NodeResult, Siblings } from '../../node/node-options.js';
 import type { Signals } from '../signals/crawl-signals.js';
 
@@ -18,7 +19,7 @@ export interface WorkerRole {
 export type ToWorker =
   | { readonly type: 'drain' }
   | { readonly type: 'force'; readonly signal: NodeJS.Signals }
-  | { readonly type: 'feeds'; readonly failing: string | null }
+  | { readonly type: 'feeds'; readonly failing: FeedTrouble | null }
   /** Whether every node of the parent has joined the crawl or ended. */
   | { readonly type: 'assembled'; readonly all: boolean };
 
@@ -41,13 +42,13 @@ export function workerEnv(role: WorkerRole): Record<string, string> {
 
 /** The state that a child receives from its parent. */
 export interface Parent {
-  readonly feedsFailing: () => string | null;
+  readonly feedsFailing: () => FeedTrouble | null;
   readonly siblings: Siblings;
 }
 
 /** In the child: handle the parent's messages. The parent writes the feeds, so the child drains when the parent is gone. */
 export function followParent(signals: Signals): Parent {
-  let failing: string | null = null;
+  let failing: FeedTrouble | null = null;
   let isAssembled = false;
   process.on('message', (message: ToWorker) => {
     if (message.type === 'drain') signals.requestDrain();

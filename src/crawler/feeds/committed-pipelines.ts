@@ -1,7 +1,7 @@
 /** The item pipelines of a node that have `committed`: called while the node works, and to their end when it leaves. */
 import os from 'node:os';
 import { SettingsError } from '../../errors.js';
-import { isPipelineOutbox, newOwner, pipelineOutboxId } from '../../feed-outbox.js';
+import { type FeedTrouble, isPipelineOutbox, newOwner, pipelineOutboxId } from '../../feed-outbox.js';
 import { howMany } from '../../format-amounts.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
@@ -28,7 +28,7 @@ export interface CommittedPipelines {
   /** All pipelines of the node; opened and closed, `committed` is called in between. */
   readonly pipelines: ItemPipelines;
   /** Why one does not accept its items, if these are too many or nothing else is to be done (`isIdle`); else null. */
-  failing(isIdle: boolean): string | null;
+  failing(isIdle: boolean): FeedTrouble | null;
   /** Whether too many items wait for one of them. */
   isFull(): boolean;
   /** After `pipelines.close`: why items still wait that this node should have passed on; null when none do. */
@@ -82,7 +82,8 @@ export function committedPipelines(options: CommittedOptions): CommittedPipeline
     pipelines: { ...pipelines, open, close },
     failing(isIdle) {
       const caller = callers.find(({ failing, isFull }) => failing !== null && (isIdle || isFull));
-      return caller === undefined ? null : `${caller.failing} (${caller.waiting} items wait)`;
+      if (caller === undefined) return null;
+      return { why: `${caller.failing} (${caller.waiting} items wait)`, isFinal: false };
     },
     isFull: () => callers.some(({ isFull }) => isFull),
     unaccepted: () => unaccepted,

@@ -3,7 +3,7 @@ import os from 'node:os';
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../../errors.js';
-import { isPipelineOutbox, newOwner } from '../../feed-outbox.js';
+import { type FeedTrouble, isPipelineOutbox, newOwner } from '../../feed-outbox.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import type { FeedRecords } from '../../pipelines/feeds/feed-records.js';
@@ -15,7 +15,7 @@ import { openWhenFree } from './open-when-free.js';
 /** The feeds of a crawl while it runs. */
 export interface OpenFeeds {
   /** Why no more items may be committed: a file cannot be written and its outbox is full; null when all is well. */
-  failing(): string | null;
+  failing(): FeedTrouble | null;
   /**
    * Write what is left, for at most `graceMs`, and release the files.
    * @returns why some of it could not be written; null when all of it was.
@@ -53,7 +53,10 @@ export async function openFeeds(targets: readonly FeedTarget[], options: FeedsOp
   const unwritten = () => lost ?? files.find((file) => file.failing !== null)?.failing ?? null;
   const overflow = watchOverflow(options, unwritten);
   return {
-    failing: () => lost ?? overflow.why(),
+    failing() {
+      const why = lost ?? overflow.why();
+      return why === null ? null : { why, isFinal: lost !== null };
+    },
     async close(graceMs) {
       overflow.stop();
       stop.abort();
@@ -66,7 +69,11 @@ export async function openFeeds(targets: readonly FeedTarget[], options: FeedsOp
         isSettled = await inTime(Promise.all(files.map((file) => file.drain().catch(() => {}))));
       }
       await within(Promise.all(files.map((file) => file.close().catch(() => {}))), LOOK_MS);
-      return unwritten() ?? (isSettled || files.length === 0 ? null : 'the frontier does not answer');
+      if (lost !== null) return lost;
+      const why = unwritten() ?? (isSettled || files.length === 0 ? null : 'the frontier does not answer');
+      return why === null
+        ? null
+        : `${why}; committed items wait in the frontier, and the same command writes them`;
     },
   };
 }

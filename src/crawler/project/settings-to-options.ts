@@ -154,6 +154,7 @@ export function nodeOptionsOf(
     allowAllStatuses: settings.HTTPERROR_ALLOW_ALL,
     autoThrottleDebug: settings.AUTOTHROTTLE_ENABLED && settings.AUTOTHROTTLE_DEBUG,
     maxItems: settings.MAX_ITEMS_PER_PAGE,
+    maxNodes: settings.DOWNLOAD_MAX_NODES,
     callbackTimeoutMs: ms(settings.CALLBACK_TIMEOUT),
     keepsErrors: settings.CALLBACK_ERROR === 'keep',
     // The cache would take a 304 for the page.

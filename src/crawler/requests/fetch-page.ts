@@ -75,7 +75,7 @@ export async function followRedirects(
     const download = await downloader.fetch(authorize(at), options, stop);
     const { location } = download.headers;
     const origin = inheritedOrigin(at.origin, download.fromPrivateAddress);
-    const response = new Response({ ...download, request: at });
+    const response = new Response({ ...download, request: at, maxNodes: settings.DOWNLOAD_MAX_NODES });
     const end = { response, leadsToPrivate: origin?.private === true };
     if (hops === 0 || !isRedirect(download.status) || typeof location !== 'string') return end;
     if (at.redirects >= hops) {

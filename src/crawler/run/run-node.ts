@@ -1,5 +1,6 @@
 /** Run one node of a crawl in this process: create what it needs, run it, and close everything. */
 import os from 'node:os';
+import type { FeedTrouble } from '../../feed-outbox.js';
 import { loadEngine } from '../../frontier/choose-engine.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { OpenOptions } from '../../frontier/open-options.js';
@@ -40,7 +41,7 @@ export interface NodePlan {
   readonly endsStuckProcess?: boolean;
   /** Ids of the feeds whose outbox gets this node's items. */
   readonly feeds: readonly string[];
-  readonly feedsFailing: () => string | null;
+  readonly feedsFailing: () => FeedTrouble | null;
   /** The other nodes of the same command; null without any. */
   readonly siblings: Siblings | null;
   /** Aborted to finish the leased requests and leave. */

@@ -45,6 +45,7 @@ export async function politeFetcher(settings: Settings, spider: Spider, log: Log
 
   const politely: Downloader = {
     start: downloader.start,
+    enter: downloader.enter,
     close: downloader.close,
     fetch: async (request, how, stop) => {
       const delayMs = await robots.check(request, stop);

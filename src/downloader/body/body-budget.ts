@@ -1,8 +1,11 @@
 /**
- * Bounds the memory of all unfinished downloads of a node (DOWNLOAD_BUFFER_LIMIT). Bodies that fit into three
+ * Bounds the memory of all bodies of a node (DOWNLOAD_BUFFER_LIMIT). Bodies that fit into three
  * quarters of the limit together, even if each becomes as long as it may, are read side by side. If they may not fit, the oldest
  * is read to its end, and the others share an eighth of the limit. So the rest of long bodies is read one after the other,
  * and memory is bounded even if many bodies never end.
+ *
+ * A body that was read counts until its page ends. A callback cannot wait while it builds a tree, so a page with a large body
+ * waits before its callback (`PageTurn`): the trees of those that run together fit into twice the limit.
  */
 import { LARGE_FROM_BYTES } from './body-bytes.js';
 
@@ -12,6 +15,13 @@ const PART_OF_ALL = 3 / 4;
 const PART_OF_OTHERS = 1 / 8;
 /** What the others may hold at most: bodies that began while there were fewer hold more than their share. */
 const MOST_OF_OTHERS = 1 / 2;
+/**
+ * Memory that a page may take beside its body, for each byte of it: a tree of the worst markup, such as `<b><b>`. With default
+ * settings a body of 4 MiB and more takes all that there is, so such pages run one after the other.
+ */
+const PAGE_BYTES_PER_BODY_BYTE = 64;
+/** What pages that run together may take beside their bodies. */
+const PART_OF_PAGES = 2;
 /** Bodies whose servers send nothing are ended when all bodies hold so many times the limit. */
 const STALLED_LIMITS = 2;
 
@@ -34,7 +44,10 @@ export class BodyBudget {
   readonly #limitBytes: number;
   /** The counted bodies. The first one is never paused. */
   readonly #shares = new Set<BodyShare>();
+  readonly #pages = new PageQueue();
   #heldBytes = 0;
+  /** Bytes of the bodies whose pages wait or run. */
+  #keptBytes = 0;
 
   /** @param limitBytes 0 for no limit. */
   constructor(limitBytes: number) {
@@ -56,6 +69,21 @@ export class BodyBudget {
     this.#arrange();
   }
 
+  /**
+   * A body was read, and its page is to run. The bytes count until `end()`.
+   * @returns null for a small body, which neither waits nor counts
+   */
+  enter(bodyBytes: number): PageTurn | null {
+    if (this.#limitBytes === 0 || bodyBytes < LARGE_FROM_BYTES) return null;
+    const pageBytes = Math.min(bodyBytes * PAGE_BYTES_PER_BODY_BYTE, PART_OF_PAGES * this.#limitBytes);
+    this.#keptBytes += bodyBytes;
+    this.#arrange();
+    return this.#pages.enter(pageBytes, PART_OF_PAGES * this.#limitBytes, () => {
+      this.#keptBytes -= bodyBytes;
+      this.#arrange();
+    });
+  }
+
   /** Move a share whose server sends nothing behind the others, so that it does not block them. */
   goLast(share: BodyShare): void {
     if (this.#mayAllRead() || !this.#shares.delete(share)) return;
@@ -66,22 +94,71 @@ export class BodyBudget {
 
   #arrange(): void {
     const mayAllRead = this.#mayAllRead();
-    let mayReadBytes = Number.POSITIVE_INFINITY;
+    let mayReadBytes = this.#mayOldestRead() ? Number.POSITIVE_INFINITY : 0;
     for (const share of this.#shares) {
       share.setPaused(!mayAllRead && share.countedBytes > mayReadBytes);
       if (mayReadBytes < Number.POSITIVE_INFINITY) continue;
       // This was the oldest.
       const others = this.#shares.size - 1;
-      const isRoom = this.#heldBytes - share.countedBytes <= MOST_OF_OTHERS * this.#limitBytes;
+      const isRoom =
+        this.#heldBytes + this.#keptBytes - share.countedBytes <= MOST_OF_OTHERS * this.#limitBytes;
       mayReadBytes = isRoom ? (PART_OF_OTHERS * this.#limitBytes) / others : 0;
     }
   }
 
+  /** The oldest waits only for pages, which end by themselves. */
+  #mayOldestRead(): boolean {
+    const [oldest] = this.#shares;
+    if (oldest === undefined || this.#keptBytes === 0) return true;
+    return this.#keptBytes + oldest.atMostBytes <= this.#limitBytes;
+  }
+
   /** Whether no body needs to pause, even if each becomes as long as it may. */
   #mayAllRead(): boolean {
-    let atMostBytes = 0;
+    let atMostBytes = this.#keptBytes;
     for (const share of this.#shares) atMostBytes += share.atMostBytes;
     return atMostBytes <= PART_OF_ALL * this.#limitBytes;
+  }
+}
+
+/** The turn of a page to run, among those with large bodies. */
+export interface PageTurn {
+  /** Resolves when the page may run. */
+  readonly comes: Promise<void>;
+  /** The page is over, whether its turn has come or not. Again it does nothing. */
+  end(): void;
+}
+
+/** Pages with large bodies, in the order of their ends. The first of those that wait runs as soon as there is room for it. */
+class PageQueue {
+  readonly #waiting = new Set<{ readonly bytes: number; readonly start: () => void }>();
+  #runningBytes = 0;
+
+  enter(bytes: number, limitBytes: number, onEnd: () => void): PageTurn {
+    const page = { bytes, start: () => {} };
+    const comes = new Promise<void>((resolve) => {
+      page.start = resolve;
+    });
+    this.#waiting.add(page);
+    this.#startWaiting(limitBytes);
+    let isOver = false;
+    const end = () => {
+      if (isOver) return;
+      isOver = true;
+      if (!this.#waiting.delete(page)) this.#runningBytes -= bytes;
+      onEnd();
+      this.#startWaiting(limitBytes);
+    };
+    return { comes, end };
+  }
+
+  #startWaiting(limitBytes: number): void {
+    for (const page of this.#waiting) {
+      if (this.#runningBytes + page.bytes > limitBytes) return;
+      this.#waiting.delete(page);
+      this.#runningBytes += page.bytes;
+      page.start();
+    }
   }
 }
 

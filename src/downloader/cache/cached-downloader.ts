@@ -47,6 +47,7 @@ export function withHttpCache(downloader: Downloader, options: HttpCacheOptions)
         signal.removeEventListener('abort', abort);
       }
     },
+    enter: (bodyBytes) => downloader.enter(bodyBytes),
     close: () => downloader.close(),
   };
 }

@@ -27,6 +27,7 @@ import type { JoinedNode } from './nodes/node-row.js';
 import { reconcile } from './nodes/reconcile.js';
 import { heartbeat, recoverStep } from './nodes/recover.js';
 import { refuseOtherDupefilter, refuseOtherFormat } from './nodes/shared-settings.js';
+import { bytesOf } from './queue/requests.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
 import { accept, acceptStart, retryFailed } from './requests/acceptance.js';
 import { claimIdle, endIdle } from './requests/ask-idle.js';
@@ -88,8 +89,12 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
 
     push: (requests, kind, part = { from: 0, total: requests.length }) =>
       client.enter((tx) => {
-        if (kind === 'start' || kind === 'start-filtered') return acceptStart(tx, requests, kind, part);
-        const { allSeen: _, ...answer } = accept(tx, requests, kind);
+        const isEarly = 'page' in part;
+        if (!isEarly && (kind === 'start' || kind === 'start-filtered')) {
+          return acceptStart(tx, requests, kind, part);
+        }
+        const page = isEarly ? { id: bytesOf(part.page), isEarly } : undefined;
+        const { allSeen: _, ...answer } = accept(tx, requests, kind, page);
         return answer;
       }),
     claimStart: asNode(claimStart),

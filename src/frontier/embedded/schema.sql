@@ -46,6 +46,7 @@ CREATE TABLE crawl (
   tunables        TEXT NOT NULL,         -- JSON of Tunables: delay, concurrency, limits, as the latest node has set them
   has_start       INTEGER NOT NULL DEFAULT 0, -- flag: the spider has start requests
   starts          TEXT NOT NULL DEFAULT '{}', -- JSON: for each set of arguments, start requests pushed so far, or "pushed"
+  starts_again    INTEGER NOT NULL DEFAULT 0, -- flag: the dupefilter was emptied, so the next run pushes its start requests again
   start_owner     INTEGER,               -- node that runs start() of the spider; NULL: none did
   has_idle        INTEGER NOT NULL DEFAULT 0, -- flag: the nodes have hooks for an idle crawl
   run             TEXT,                  -- JSON of Run: its arguments, its budgets, why it closed; NULL before the first run
@@ -68,7 +69,9 @@ CREATE TABLE tally (
   done           INTEGER NOT NULL,
   removed        INTEGER NOT NULL,
   lost           INTEGER NOT NULL,       -- requests whose records vanished
+  seen_gone      INTEGER NOT NULL,       -- fingerprints that vanished since the dupefilter was last emptied
   failed_records INTEGER NOT NULL,       -- failed requests whose record is kept
+  early_pages    INTEGER NOT NULL,       -- pages with rows in early_link
   domains        INTEGER NOT NULL,       -- rows of the domain table
   last_arrival   INTEGER NOT NULL,       -- µs since 1970, raised with every arrival
   tokens         INTEGER NOT NULL,       -- leases given so far
@@ -199,6 +202,14 @@ CREATE TABLE robots (
 ) STRICT;
 
 CREATE INDEX robots_kept ON robots (space, kept_until);
+
+-- Unfiltered links that a page pushed before its settle, while its request is live. Each page has a space of its own, named
+-- by the requests key and its id.
+CREATE TABLE early_link (
+  space INTEGER NOT NULL,
+  id    BLOB NOT NULL,                   -- of the link's request
+  PRIMARY KEY (space, id)
+) STRICT, WITHOUT ROWID;
 
 -- A dupefilter as a whole. Its space is that of the dupefilter key, which crawls may share. The rest is its class's:
 CREATE TABLE dupefilter (

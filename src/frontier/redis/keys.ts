@@ -29,6 +29,7 @@ export const internalWords = [
   'jars',
   'validators',
   'domain-pages',
+  'early',
 ] as const;
 
 export type InternalWord = (typeof internalWords)[number] | 'absent';

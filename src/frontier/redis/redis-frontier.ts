@@ -65,9 +65,15 @@ function frontierOn(connection: RedisConnection, options: OpenOptions): Frontier
       const rounded = Math.round(pagesPerSecond * 100) / 100;
       return text(await call('heartbeat', { incarnation, pagesPerSecond: rounded })) as HeartbeatAnswer;
     },
-    async push(requests, kind, { key = '', total, from } = { from: 0, total: requests.length }) {
-      const args = { kind, from, total: total ?? undefined, start: startField(key), ...crawl.forNewMeta() };
-      return json<PushAnswer>(await call('push', { ...args, requests: columnsOf(requests, dupefilter()) }));
+    async push(requests, kind, part = { from: 0, total: requests.length }) {
+      const place =
+        'page' in part
+          ? { page: Buffer.from(part.page, 'hex') }
+          : { from: part.from, total: part.total ?? undefined, start: startField(part.key ?? '') };
+      const columns = columnsOf(requests, dupefilter());
+      return json<PushAnswer>(
+        await call('push', { kind, ...place, ...crawl.forNewMeta(), requests: columns }),
+      );
     },
     async throttle(domain, change) {
       await call('throttle', { domain: domainName(domain), ...change });

@@ -43,6 +43,13 @@ export interface CrawlState {
   readonly full: boolean;
   /** Requests whose records have vanished from the store since the crawl began. `finished` does not look at it, but a crawl with losses is not cleared at its end. */
   readonly lost: number;
+  /**
+   * Fingerprints that vanished from the dupefilter by another hand since it was last emptied: somebody deleted its keys or
+   * rows, or Redis evicted them. The epoch has risen with each.
+   */
+  readonly seenGone: number;
+  /** Somebody set a time to live on a key of the dupefilter; always false on the embedded engine. */
+  readonly seenExpires: boolean;
 }
 
 export interface LeaseAnswer {

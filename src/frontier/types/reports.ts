@@ -19,6 +19,9 @@ export interface Snapshot {
   /** Requests whose records have vanished from the store: somebody deleted keys or rows, or Redis evicted them. */
   readonly lost: number;
   readonly seen: number;
+  /** As in `CrawlState`. */
+  readonly seenGone: number;
+  readonly seenExpires: boolean;
   readonly items: number;
   readonly domains: number;
   /** Memory or disk space of each part, estimated from samples. Failed requests count to the frontier. */

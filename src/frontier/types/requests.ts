@@ -21,6 +21,16 @@ export interface StartPart {
   readonly key?: string;
 }
 
+/**
+ * Links of a page that are pushed before its settle, since it has too many. They stay accepted if the lease is lost, and the
+ * page is then processed again. The ids of unfiltered ones are therefore kept with the page until its request is done, purged
+ * or reset: no dupefilter would know a link that is done meanwhile. They are not part of a backup.
+ */
+export interface EarlyPart {
+  /** The id of the page's request. When it is not live any more, unfiltered links are not accepted. */
+  readonly page: string;
+}
+
 /** The answer to a node that wants to run `start()`: it may, another live node does, or all of it was pushed. */
 export type StartClaim = 'claimed' | 'taken' | 'pushed';
 

@@ -2,9 +2,11 @@
  * The elements of one name in an XML document of any length, one after the other. Only the current one is in memory, with
  * the names and attributes of the elements around it. The input is untrusted: DTDs are not followed, and nesting is bounded.
  */
-import { Document, DomHandler, Element, isTag } from 'domhandler';
+import { Document, Element, isTag } from 'domhandler';
 import { DomUtils, Parser } from 'htmlparser2';
 import { CrawlnodeError } from '../../errors.js';
+import { NodeBudget } from '../node-budget.js';
+import { CountingDomHandler } from './counting-dom-handler.js';
 import { MAX_DEPTH } from './html/open-elements.js';
 import { parseTree } from './markup-tree.js';
 import { type Selector, SelectorList } from './selector.js';
@@ -16,15 +18,19 @@ const SLICE = 64 * 1024;
  * Yields the outermost elements of a name, in order. XPath and prefixes see the elements around each, but not their other
  * contents.
  * @param name a name without prefix matches in any namespace, and one with a prefix as it is written
- * @throws CrawlnodeError `bad_feed` after the last whole element of a document that ends in the middle or nests too deep
+ * @param maxNodes DOWNLOAD_MAX_NODES: of one element; the elements of the document may be four times as many
+ * @throws CrawlnodeError `bad_feed` after the last whole element of a document that ends in the middle or nests too deep;
+ *   TooComplexError
  */
-export function* xmlElements(text: string, name: string): Generator<Selector> {
-  const handler = new ElementReader(isNamed(name));
+export function* xmlElements(text: string, name: string, maxNodes?: number): Generator<Selector> {
+  const handler = new ElementReader(isNamed(name), maxNodes);
   const parser = new Parser(handler, { xmlMode: true, decodeEntities: true });
   handler.onTooDeep = () => parser.pause();
   for (let at = 0; at < text.length; at += SLICE) {
     parser.write(text.slice(at, at + SLICE));
-    yield* handler.take();
+    // Each element is let go of with the copies of those around it before the next one is made.
+    const found = handler.take().reverse();
+    while (found.length > 0) yield handler.selectorOf(found.pop()!);
     if (handler.isTooDeep) throw damaged(`it nests elements more than ${MAX_DEPTH} deep`);
   }
   if (handler.openElements > 0) throw damaged('it ends in the middle');
@@ -32,10 +38,15 @@ export function* xmlElements(text: string, name: string): Generator<Selector> {
 
 /**
  * Yields all elements of a name from the tree of the whole document.
- * @param xml false reads it as HTML
+ * @param xml false reads it as HTML. @param maxNodes DOWNLOAD_MAX_NODES. @throws TooComplexError
  */
-export function* treeElements(text: string, name: string, xml: boolean): Generator<Selector> {
-  const { document } = parseTree(text, xml);
+export function* treeElements(
+  text: string,
+  name: string,
+  xml: boolean,
+  maxNodes?: number,
+): Generator<Selector> {
+  const { document } = parseTree(text, xml, new NodeBudget(maxNodes));
   const isWanted = isNamed(xml ? name : name.toLowerCase());
   const isMatch = (node: DomNode): boolean => isTag(node) && isWanted(node.name);
   for (const node of DomUtils.find(isMatch, document.children, true, Number.POSITIVE_INFINITY)) {
@@ -45,27 +56,46 @@ export function* treeElements(text: string, name: string, xml: boolean): Generat
 
 type DomNode = Document['children'][number] | Document;
 
-class ElementReader extends DomHandler {
+/** The elements around a place, innermost first. */
+interface Around {
+  readonly name: string;
+  readonly attributes: Record<string, string>;
+  readonly outer: Around | null;
+  readonly depth: number;
+}
+
+/** A wanted element, and what it stands in. */
+interface FoundElement {
+  readonly element: Element;
+  readonly around: Around | null;
+}
+
+class ElementReader extends CountingDomHandler {
   isTooDeep = false;
   /** The parser takes time quadratic in the depth, so it is to go no further. */
   onTooDeep: () => void = () => {};
   readonly #isWanted: (name: string) => boolean;
-  /** The elements around the current place, outside of a wanted element. */
-  readonly #around: { readonly name: string; readonly attributes: Record<string, string> }[] = [];
+  readonly #maxNodes: number | undefined;
+  /** Elements of the document, and the copies of those around the wanted ones. */
+  readonly #elements: NodeBudget;
+  /** Of the current place, outside of a wanted element. */
+  #around: Around | null = null;
   /** Open elements within the wanted one, itself included; 0 outside. */
   #within = 0;
-  #found: Selector[] = [];
+  #found: FoundElement[] = [];
 
-  constructor(isWanted: (name: string) => boolean) {
-    super();
+  constructor(isWanted: (name: string) => boolean, maxNodes: number | undefined) {
+    super(new NodeBudget(maxNodes));
     this.#isWanted = isWanted;
+    this.#maxNodes = maxNodes;
+    this.#elements = NodeBudget.ofValues('elements', maxNodes);
   }
 
   get openElements(): number {
-    return this.#around.length + this.#within;
+    return (this.#around?.depth ?? 0) + this.#within;
   }
 
-  take(): Selector[] {
+  take(): FoundElement[] {
     const found = this.#found;
     this.#found = [];
     return found;
@@ -77,11 +107,15 @@ class ElementReader extends DomHandler {
       this.onTooDeep();
     }
     if (this.isTooDeep) return;
+    this.#elements.spend(1);
     if (this.#within === 0 && !this.#isWanted(name)) {
-      this.#around.push({ name, attributes });
+      this.#around = { name, attributes, outer: this.#around, depth: this.openElements + 1 };
       return;
     }
-    if (this.#within === 0) this.onreset();
+    if (this.#within === 0) {
+      this.onreset();
+      this.budget = new NodeBudget(this.#maxNodes);
+    }
     this.#within += 1;
     super.onopentag(name, attributes);
   }
@@ -89,7 +123,7 @@ class ElementReader extends DomHandler {
   override onclosetag(): void {
     if (this.isTooDeep) return;
     if (this.#within === 0) {
-      this.#around.pop();
+      this.#around = this.#around?.outer ?? null;
       return;
     }
     this.#within -= 1;
@@ -97,19 +131,23 @@ class ElementReader extends DomHandler {
     if (this.#within === 0) this.#add();
   }
 
-  /** The element in a document of its own, below copies of the elements around it. */
   #add(): void {
     const element = this.root.children.find(isTag);
-    if (element === undefined) return;
-    const document = new Document([]);
-    let parent: Document | Element = document;
-    for (const { name, attributes } of this.#around) {
-      const copy = new Element(name, { ...attributes });
-      DomUtils.appendChild(parent, copy);
-      parent = copy;
+    if (element !== undefined) this.#found.push({ element, around: this.#around });
+  }
+
+  /** The element in a document of its own, below copies of the elements around it. */
+  selectorOf({ element, around }: FoundElement): Selector {
+    this.#elements.spend(around?.depth ?? 0);
+    let child = element;
+    for (let at = around; at !== null; at = at.outer) {
+      const copy = new Element(at.name, { ...at.attributes });
+      DomUtils.appendChild(copy, child);
+      child = copy;
     }
-    DomUtils.appendChild(parent, element);
-    this.#found.push(new SelectorList([element], true));
+    const document = new Document([]);
+    DomUtils.appendChild(document, child);
+    return new SelectorList([element], true);
   }
 
   override ontext(text: string): void {

@@ -4,6 +4,7 @@ import { type CheerioAPI, load } from 'cheerio/slim';
 import { CrawlnodeError, InvalidRequestError, UsageError } from '../../errors.js';
 import { BodyText } from '../charset/decode-body.js';
 import { detached } from '../detached-text.js';
+import { spendJsonValues } from '../json-values.js';
 import { documentBase } from '../markup/base-url.js';
 import { withBoundedCost } from '../markup/css/bounded-cheerio.js';
 import { cssQuery } from '../markup/css/css-query.js';
@@ -13,6 +14,7 @@ import { checkLinkOptions, chosenLinks, hrefsOf, type LinkOptions, linksOf } fro
 import { type Document, type HtmlTree, parseTree } from '../markup/markup-tree.js';
 import { type Selector, SelectorList } from '../markup/selector.js';
 import { selectXPath, type XPathVariables } from '../markup/xpath/xpath-query.js';
+import { DEFAULT_MAX_NODES, NodeBudget, TooComplexError } from '../node-budget.js';
 import { checkUrl } from '../url/http-url.js';
 import { type UrlJoiner, urlJoiner } from '../url/join-url.js';
 import { parseUrl } from '../url/parse-url.js';
@@ -41,6 +43,8 @@ export interface ResponseParts {
   readonly request?: Request;
   /** None unless given. */
   readonly flags?: readonly string[];
+  /** DOWNLOAD_MAX_NODES, as `too_complex` counts; its default unless given, 0 for no limit. */
+  readonly maxNodes?: number;
 }
 
 /** What `Response.fromFile` says of a saved page beside its body. */
@@ -89,8 +93,12 @@ export class Response<M extends Meta = Meta> {
   readonly request: Request;
   /** `dataloss` where the body is incomplete (DOWNLOAD_FAIL_ON_DATALOSS). */
   readonly flags: readonly string[];
+  /** @internal DOWNLOAD_MAX_NODES. */
+  readonly maxNodes: number;
   #bodyText: BodyText | undefined;
   #tree: HtmlTree | undefined;
+  /** Why there is no tree: the page would be parsed anew at each call. */
+  #tooComplex: TooComplexError | undefined;
   #outline: Outline | undefined;
   #api: CheerioAPI | undefined;
   #joiner: UrlJoiner | undefined;
@@ -106,6 +114,7 @@ export class Response<M extends Meta = Meta> {
     this.body = bodyOf(parts.body);
     this.request = parts.request ?? new Request(parts.url);
     this.flags = parts.flags ?? noFlags;
+    this.maxNodes = parts.maxNodes ?? DEFAULT_MAX_NODES;
   }
 
   /**
@@ -139,8 +148,13 @@ export class Response<M extends Meta = Meta> {
     return this.#decoded.whole;
   }
 
-  /** The body parsed as JSON. @throws CrawlnodeError with code `bad_json`, naming the URL, when it is not JSON. */
+  /**
+   * The body parsed as JSON.
+   * @throws CrawlnodeError with code `bad_json`, naming the URL, when it is not JSON; with code `too_complex` when it has more
+   *   values than DOWNLOAD_MAX_NODES allows
+   */
   json<T = unknown>(): T {
+    spendJsonValues(this.text, NodeBudget.ofValues('values of JSON', this.maxNodes));
     try {
       return JSON.parse(this.text.replace(/^\ufeff/, ''));
     } catch (cause) {
@@ -283,8 +297,18 @@ export class Response<M extends Meta = Meta> {
   }
 
   get #root(): Document {
-    this.#tree ??= parseTree(this.#source.whole, this.#isXml);
+    this.#tree ??= this.#parsed();
     return this.#tree.document;
+  }
+
+  #parsed(): HtmlTree {
+    if (this.#tooComplex !== undefined) throw this.#tooComplex;
+    try {
+      return parseTree(this.#source.whole, this.#isXml, new NodeBudget(this.maxNodes));
+    } catch (error) {
+      if (error instanceof TooComplexError) this.#tooComplex = error;
+      throw error;
+    }
   }
 
   get #outlined(): Outline {

@@ -27,15 +27,19 @@ export async function sitemapText(body: Buffer, contentType: string | null): Pro
 
 /**
  * The entries of a sitemap, or the sitemaps that a robots.txt names, in order.
- * @param url decides which of the two it is. @throws SitemapError or the damage of the file, possibly after some entries
+ * @param url decides which of the two it is. @param maxNodes as of `readSitemap`. @throws SitemapError or the damage of the file, possibly after some entries
  */
-export function* sitemapEntries({ text, damage }: SitemapText, url: string): Generator<SitemapEntry> {
+export function* sitemapEntries(
+  { text, damage }: SitemapText,
+  url: string,
+  maxNodes?: number,
+): Generator<SitemapEntry> {
   const isRobots = isRobotsTxt(url);
   // The last line of a cut list is no whole URL.
   const whole = damage === null || isXmlText(text) ? text : text.replace(/[^\r\n]*$/, '');
   let entries = 0;
   try {
-    for (const entry of isRobots ? sitemapsOfRobots(whole) : readSitemap(whole)) {
+    for (const entry of isRobots ? sitemapsOfRobots(whole) : readSitemap(whole, maxNodes)) {
       entries += 1;
       if (entries > MAX_SITEMAP_ENTRIES) {
         throw new SitemapError(`it has more than ${MAX_SITEMAP_ENTRIES} entries`);

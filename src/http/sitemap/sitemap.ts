@@ -4,6 +4,7 @@
  */
 import { Parser } from 'htmlparser2';
 import { CrawlnodeError } from '../../errors.js';
+import { NodeBudget } from '../node-budget.js';
 
 /** One entry of a sitemap. Texts are trimmed, with entities replaced, and otherwise as they are written. */
 export interface SitemapEntry {
@@ -43,10 +44,11 @@ const SLICE = 64 * 1024;
  * Yields the entries in order. Only a `loc` directly below `url` or `sitemap` counts, not those of images and other
  * extensions. The namespace prefix is that of the root element. A text that does not begin with `<` is read as a list
  * with one URL per line.
- * @throws SitemapError, possibly after some entries
+ * @param maxNodes DOWNLOAD_MAX_NODES: there may be four times as many tags, attributes and texts
+ * @throws SitemapError or TooComplexError, possibly after some entries
  */
-export function* readSitemap(text: string): Generator<SitemapEntry> {
-  yield* isXmlText(text) ? readXml(text) : readList(text);
+export function* readSitemap(text: string, maxNodes?: number): Generator<SitemapEntry> {
+  yield* isXmlText(text) ? readXml(text, maxNodes) : readList(text);
 }
 
 /** Whether a sitemap is XML. Otherwise it is a list of URLs, one a line. */
@@ -68,8 +70,8 @@ function* readList(text: string): Generator<SitemapEntry> {
   if (isFirst) throw new SitemapError('it is empty');
 }
 
-function* readXml(text: string): Generator<SitemapEntry> {
-  const reader = new XmlReader();
+function* readXml(text: string, maxNodes: number | undefined): Generator<SitemapEntry> {
+  const reader = new XmlReader(NodeBudget.ofValues('tags, attributes and texts', maxNodes));
   for (let at = 0; at < text.length; at += SLICE) {
     reader.write(text.slice(at, at + SLICE));
     yield* reader.take();
@@ -95,15 +97,20 @@ class XmlReader {
   #text = '';
   #error: SitemapError | null = null;
 
-  constructor() {
+  constructor(budget: NodeBudget) {
     this.#parser = new Parser(
       {
-        onopentagname: (name) => this.#open(name),
+        onopentagname: (name) => {
+          budget.spend(1);
+          this.#open(name);
+        },
         onattribute: (name, value) => {
+          budget.spend(1);
           if (this.#link !== null && (name === 'rel' || name === 'href')) this.#link[name] = value.trim();
         },
         onclosetag: () => this.#close(),
         ontext: (text) => {
+          budget.spend(1);
           if (this.#field !== null && this.#text.length <= MAX_LOC_CHARS) this.#text += text;
         },
         onprocessinginstruction: (name, data) => this.#instruction(name, data),

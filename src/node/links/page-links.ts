@@ -176,7 +176,8 @@ export class PageLinks {
     const { frontier, outage, onDropped } = this.#deps;
     const chunk = this.#requests.slice(0, PUSH_CHUNK);
     this.#hasPushed = true;
-    onDropped(await outage.through('push', stop, () => frontier.push(chunk, 'links')));
+    const page = this.#page.id;
+    onDropped(await outage.through('push', stop, () => frontier.push(chunk, 'links', { page })));
     this.#requests = this.#requests.slice(PUSH_CHUNK);
     this.#sent = this.#sent.slice(PUSH_CHUNK);
   }

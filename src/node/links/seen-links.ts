@@ -30,28 +30,26 @@ export function seenLinksOf(
   refresh: Refresh | null = null,
 ): SeenLinks | null {
   if (identity.fingerprint !== undefined) return null;
-  return new SeenLinks((nowMs) => {
+  return new SeenLinks(() => {
+    const nowMs = Date.now();
     const endMs = expiresAt(dupefilter, nowMs);
     return endMs === null ? Number.POSITIVE_INFINITY : (endMs - nowMs) * SHARE_OF_EXPIRY;
   }, refresh);
 }
 
 export class SeenLinks {
-  readonly #maxAgeMsAt: (nowMs: number) => number;
+  readonly #maxAgeMs: () => number;
   readonly #refresh: Refresh | null;
   #epoch: string | null = null;
   #young = new Generation(0, Number.POSITIVE_INFINITY);
   #old = this.#young;
 
   /**
-   * @param maxAgeMsAt for how long a link that is cached now may count as seen; infinite when fingerprints do not expire.
+   * @param maxAgeMs how long a link that is cached now may count as seen; infinite when fingerprints do not expire.
    * @param refresh links that match it may be fetched again, so they are never cached.
    */
-  constructor(
-    maxAgeMsAt: (nowMs: number) => number = () => Number.POSITIVE_INFINITY,
-    refresh: Refresh | null = null,
-  ) {
-    this.#maxAgeMsAt = maxAgeMsAt;
+  constructor(maxAgeMs: () => number = () => Number.POSITIVE_INFINITY, refresh: Refresh | null = null) {
+    this.#maxAgeMs = maxAgeMs;
     this.#refresh = refresh;
   }
 
@@ -103,7 +101,7 @@ export class SeenLinks {
   }
 
   #generation(nowMs: number): Generation {
-    return new Generation(nowMs, this.#maxAgeMsAt(nowMs));
+    return new Generation(nowMs, this.#maxAgeMs());
   }
 }
 

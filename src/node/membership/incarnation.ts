@@ -107,15 +107,16 @@ export class Incarnation {
     const node = this.#node;
     const { drain, force, feedsFailing, options } = node.deps;
     if (drain.aborted || force.aborted) return ending('shutdown');
-    const why = feedsFailing(options.exitWhenDone && (this.#crawl?.idleMs ?? 0) > 0);
-    if (why === null) {
+    const trouble = feedsFailing(options.exitWhenDone && (this.#crawl?.idleMs ?? 0) > 0);
+    if (trouble === null) {
       node.feedFailingSince = null;
       return null;
     }
     node.feedFailingSince ??= performance.now();
     const { waitTimeoutMs } = options;
+    if (trouble.isFinal) return feedEnding(trouble, 0);
     if (waitTimeoutMs === 0 || performance.now() - node.feedFailingSince < waitTimeoutMs) return null;
-    return feedEnding(why, waitTimeoutMs);
+    return feedEnding(trouble, waitTimeoutMs);
   }
 
   /**
@@ -137,6 +138,7 @@ export class Incarnation {
       }),
     );
     this.#node.losses.hear(answer.crawl);
+    this.#node.vanished.hear(answer.crawl);
     this.#node.news.hear(answer.crawl, this.view());
     this.#crawl = answer.crawl;
     this.#answeredAt = performance.now();
@@ -236,7 +238,7 @@ export class Incarnation {
   #showProgress(pagesPerSecond: number): void {
     const { deps, tally, outage } = this.#node;
     const { pages, failed, items } = tally;
-    const trouble = outage.why ?? deps.feedsFailing(true);
+    const trouble = outage.why ?? deps.feedsFailing(true)?.why ?? null;
     deps.onProgress?.({
       pages,
       pagesPerSecond,

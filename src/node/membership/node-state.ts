@@ -3,6 +3,7 @@
 import { Signals } from '../extensions/signals.js';
 import { DroppedLinks } from '../links/dropped-links.js';
 import { type LinkRules, linkRules } from '../links/filter-links.js';
+import { VanishedFingerprints } from '../links/vanished-fingerprints.js';
 import type { NodeDeps } from '../node-options.js';
 import { DeadEnds } from '../page/dead-ends.js';
 import { LostStarts } from '../page/failed-start-pages.js';
@@ -43,6 +44,7 @@ export class NodeState {
   readonly signals: Signals | null;
   readonly news: CrawlStateLog;
   readonly losses: Losses;
+  readonly vanished: VanishedFingerprints;
   readonly pulse = new Pulse();
   readonly rules: LinkRules;
   readonly tally: Tally = { pages: 0, failed: 0, items: 0 };
@@ -69,6 +71,7 @@ export class NodeState {
     this.signals = signalsOf(deps);
     this.news = new CrawlStateLog(deps);
     this.losses = new Losses(deps.log, deps.crawlArguments);
+    this.vanished = new VanishedFingerprints(deps.log);
     this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);
     this.pulse.note(0);
   }

@@ -4,7 +4,7 @@
  * `judge-download.ts` decides what the download means, and `apply-verdict.ts` carries that out.
  */
 import { DownloadError } from '../../downloader/download-error.js';
-import type { Download } from '../../downloader/downloader.js';
+import type { Download, PageTurn } from '../../downloader/downloader.js';
 import { concernsNode, messageOf } from '../../errors.js';
 import { noEffects } from '../../frontier/frontier.js';
 import { inheritedOrigin } from '../../http/message/private-access.js';
@@ -64,6 +64,8 @@ export async function crawlOne(
       detail: messageOf(error),
     } as const;
     slots.settle(flight, outcome, noEffects);
+  } finally {
+    flight.turn?.end();
   }
 }
 
@@ -196,6 +198,7 @@ function giveUp(work: Work, error: DownloadError): Promise<PageEnding> {
 function noteResponse(work: Work, download: Download): Received {
   const { url, status, headers, body, flags, fromPrivateAddress } = download;
   const { counters, deps, request } = work;
+  const { maxNodes } = deps.options;
   deps.hangingHosts.answered(work.flight.lease.domain);
   const isCached = download.cache === 'hit';
   if (!isCached && request.meta.autothrottle_dont_adjust_delay !== true)
@@ -220,7 +223,7 @@ function noteResponse(work: Work, download: Download): Received {
     );
     leaveAlone(work, pauseMs, 'retry-after');
   }
-  const response = new Response({ url, status, headers, body, flags, request });
+  const response = new Response({ url, status, headers, body, flags, request, maxNodes });
   return { response, fromPrivateAddress, pauseMs };
 }
 
@@ -236,6 +239,24 @@ function finish(judged: Work, verdict: Verdict, received: Received): Promise<Pag
   }
 
   add(work.counters, 'response_received_count');
+  work.flight.turn = work.deps.downloader.enter(response.body.length);
+  if (work.flight.turn !== null) return inItsTurn(work, verdict, response, work.flight.turn);
+  return hear(work, verdict, response);
+}
+
+/** A page with a large body waits until the node has the memory for a tree of it. */
+async function inItsTurn(
+  work: Work,
+  verdict: Verdict,
+  response: Response,
+  turn: PageTurn,
+): Promise<PageEnding> {
+  await turn.comes;
+  if (work.flight.over) throw new Error('the page was given back before its callback');
+  return hear(work, verdict, response);
+}
+
+function hear(work: Work, verdict: Verdict, response: Response): Promise<PageEnding> | PageEnding {
   const { signals } = work.deps;
   if (signals?.hears('responseReceived')) return tellAndPassOn(work, verdict, response, signals);
   return passOn(work, verdict, response);

@@ -11,7 +11,7 @@
  * of the settle. A page whose download stalls waits on without a slot, so that
  * servers that hang do not stop the node.
  */
-import type { Download, DownloadUnderWay } from '../../downloader/downloader.js';
+import type { Download, DownloadUnderWay, PageTurn } from '../../downloader/downloader.js';
 import { CrawlnodeError, FrontierUnavailableError } from '../../errors.js';
 import {
   type Effects,
@@ -55,6 +55,8 @@ export class Flight {
   response: Response | null = null;
   /** Changes of the project's stats by the code of this page; null when there is none. */
   stats: StatChanges | null = null;
+  /** Its turn to run among the pages with large bodies; null for others. */
+  turn: PageTurn | null = null;
   /** The reason of a CloseSpider that its code threw; null for none. */
   closing: string | null = null;
   /** Called when its download stalls. The slot is free then. */

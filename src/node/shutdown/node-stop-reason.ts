@@ -1,5 +1,6 @@
 /** Decides why a node stops, from the state of the store and of the node itself. Pure functions. */
 import { FrontierGoneError, WaitedTooLongError } from '../../errors.js';
+import type { FeedTrouble } from '../../feed-outbox.js';
 import { howMany } from '../../format-amounts.js';
 import type { CrawlState, Joined } from '../../frontier/frontier.js';
 import { lossMessage } from './lost-requests.js';
@@ -82,8 +83,12 @@ export function errorEnding(error: unknown, persist: boolean, held: number): End
   throw error;
 }
 
-/** A feed file could not be written for WAIT_TIMEOUT, and more items wait for it than may (FEED_OUTBOX_LIMIT). */
-export function feedEnding(why: string, waitedMs: number): Ending {
+/**
+ * A feed file could not be written for WAIT_TIMEOUT, and more items wait for it than may (FEED_OUTBOX_LIMIT); or it is not as
+ * the crawl has left it.
+ */
+export function feedEnding({ why, isFinal }: FeedTrouble, waitedMs: number): Ending {
+  if (isFinal) return { reason: 'feed_changed', exitCode: 1, message: why, leave: true };
   const waited = `waited ${waitedMs / 1_000} s for it (WAIT_TIMEOUT)`;
   const message = `${why}; ${waited}; the items committed so far wait in the frontier and are written by the next run`;
   return { reason: 'feed_unwritable', exitCode: 1, message, leave: true };

@@ -82,6 +82,14 @@ export class BatchedContent {
     return this.#checkpoint(sequence, place.batch, await content.append(accepted, inFile));
   }
 
+  async verify(written: FeedCheckpoint): Promise<void> {
+    const place = placeOf(written, this.#options.path);
+    // A full file may have been moved away.
+    if (this.#isFull(place)) return;
+    const { lengthBytes } = written;
+    await this.#file?.content.verify({ sequence: place.items, lengthBytes, header: place.header });
+  }
+
   async tidy(checkpoint: FeedCheckpoint): Promise<void> {
     await this.#file?.content.tidy(checkpoint);
   }

@@ -2,10 +2,11 @@
  * The content of a feed file: starting it, restoring it to a checkpoint, and appending to it. Items come from the store, so
  * each is checked. Before a write, its end is recorded (`feed-records.ts`).
  */
-import { RefusedError } from '../../errors.js';
+import { CrawlnodeError, RefusedError } from '../../errors.js';
 import type { FeedCheckpoint } from '../../feed-outbox.js';
+import { howMany, n } from '../../format-amounts.js';
 import type { Logger } from '../../log.js';
-import { FeedDisk } from './feed-disk.js';
+import { FeedDisk, type ForeignChange } from './feed-disk.js';
 import { itemLine } from './feed-lines.js';
 import type { FeedLock } from './feed-lock.js';
 import { type FeedRecords, noRecords } from './feed-records.js';
@@ -40,6 +41,8 @@ export class FeedContent {
   readonly #lock: FeedLock | null;
   /** The part of the file that this crawl has written; null until it is known. */
   #own: OwnPart | null = null;
+  /** Somebody else has changed the file, so nothing is cut off it. */
+  #isChanged = false;
   #saidDropped = false;
   #mended = 0;
 
@@ -89,6 +92,7 @@ export class FeedContent {
     const begun = await (isOverwritten ? overwrite : append)(this.#disk, this.#format);
     records.forgetOld();
     this.#claim(begun.lengthBytes, begun.lengthBytes);
+    await this.#disk.leaveAt(begun.lengthBytes);
     return { sequence: 0, ...begun };
   }
 
@@ -120,6 +124,7 @@ export class FeedContent {
     });
     const { lengthBytes } = restored.checkpoint;
     this.#claim(this.#own?.beginBytes ?? lengthBytes, lengthBytes);
+    await this.#disk.leaveAt(lengthBytes);
     if (restored.copy !== null) {
       const message = 'The file held more than the store knows of; what was cut off is in the copy';
       log.warn({ file: path, copy: restored.copy }, message);
@@ -133,7 +138,7 @@ export class FeedContent {
    * has no column for what the first item holds
    */
   async append(texts: readonly string[], after: FeedCheckpoint): Promise<FeedCheckpoint> {
-    await this.#disk.refuseChanged(after.lengthBytes);
+    await this.verify(after);
     const state = { ...after, sequence: this.#itemsInFile(after) };
     const items = this.#checked(texts, after.sequence);
     if (after.lengthBytes === this.#own?.beginBytes) this.#refuseMisfit(items, state);
@@ -142,12 +147,20 @@ export class FeedContent {
     const bytes = this.#format.encode(text);
     const lengthBytes = after.lengthBytes + bytes.length;
     this.#claim(this.#own?.beginBytes ?? after.lengthBytes, lengthBytes);
-    await this.#disk.write(Buffer.concat([bytes, this.#closing()]), after.lengthBytes);
+    const change = await this.#disk.append(bytes, this.#closing(), after.lengthBytes);
+    if (change !== null) throw await this.#changed(change, after);
     return { sequence: after.sequence + texts.length, lengthBytes, header };
+  }
+
+  /** @param written the last checkpoint @throws CrawlnodeError `feed_changed` where somebody else has changed the file */
+  async verify(written: FeedCheckpoint): Promise<void> {
+    const change = await this.#disk.foreignChange();
+    if (change !== null) throw await this.#changed(change, written);
   }
 
   /** Remove what a failed write has left after a checkpoint. If this fails too, the next start does it. */
   async tidy({ lengthBytes }: FeedCheckpoint): Promise<void> {
+    if (this.#isChanged) return;
     await this.#disk.cutOff(lengthBytes, this.#format).catch(() => {});
   }
 
@@ -162,6 +175,37 @@ export class FeedContent {
   async close(): Promise<void> {
     this.#lock?.release();
     await this.#disk.close();
+  }
+
+  /** What was changed, which items are gone, and how to get them. */
+  async #changed(change: ForeignChange, written: FeedCheckpoint): Promise<CrawlnodeError> {
+    this.#isChanged = true;
+    const { path } = this.#options;
+    const { what, keptBytes, isMoved } = change;
+    const begin = this.#own?.beginBytes ?? 0;
+    const { lengthBytes } = written;
+    const last = this.#itemsInFile(written);
+    const parts = [`${path} ${what} while the crawl wrote to it`];
+    if (isMoved) {
+      parts.push(`what the crawl has written so far (${howMany(last, 'item')}) is in the renamed file`);
+    } else if (keptBytes < lengthBytes && last > 0) {
+      const first = await this.#firstGone(begin, keptBytes, last);
+      parts.push(
+        `gone are bytes ${n(Math.max(begin, keptBytes))} to ${n(lengthBytes)}, with items ${first} to ${n(last)} of this crawl, which the store has no more: take them from a copy of the file, or crawl anew (reset the job, or use another)`,
+      );
+    }
+    parts.push(
+      'items that are not in it yet wait in the store: put the file back and run the same command again, write to another file, or reset the job',
+    );
+    return new CrawlnodeError('feed_changed', `${parts.join('; ')}.`);
+  }
+
+  /** The number of the first item that is gone, as far as that can be told from the lines that are left. */
+  async #firstGone(begin: number, keptBytes: number, last: number): Promise<string> {
+    if (keptBytes <= begin) return '1';
+    if (this.#options.format !== 'jsonl') return '(at most)';
+    const lines = await this.#disk.countLines(begin, keptBytes);
+    return n(Math.min(lines + 1, last));
   }
 
   #refuseMisfit(items: readonly string[], state: FeedCheckpoint): void {

@@ -10,11 +10,34 @@ import type { FeedFormat } from './formats/feed-format.js';
 /** How much of a file is read to find its columns. */
 const BEGINNING_BYTES = 64 * 1024;
 const COPY_BYTES = 1024 * 1024;
+/** How much before a position is compared. A file that is cut between a check and a write has zeros there, and the right length. */
+const TAIL_BYTES = 4 * 1024;
+
+/** How this process has left the file. */
+interface Left {
+  /** Where the last item ends. */
+  readonly position: number;
+  /** Null after a write that failed half-way. */
+  readonly size: number | null;
+  /** What stands before the position, at most TAIL_BYTES. */
+  readonly tail: Buffer;
+}
+
+/** What somebody else did to the file. */
+export interface ForeignChange {
+  /** Follows the name of the file. */
+  readonly what: string;
+  /** How much of the file is as this process has left it, from its beginning. */
+  readonly keptBytes: number;
+  /** All of it is in a file of another name. */
+  readonly isMoved: boolean;
+}
 
 export class FeedDisk {
   /** Absolute. */
   readonly path: string;
   readonly #handle: FileHandle;
+  #left: Left | null = null;
 
   private constructor(file: string, handle: FileHandle) {
     this.path = file;
@@ -68,11 +91,19 @@ export class FeedDisk {
     await this.replaceFrom(position, format.encode(format.closing));
   }
 
-  /**
-   * Copy the bytes after a position to a file beside this one.
-   * @returns its path.
-   * @throws CrawlnodeError `feed_unwritable`
-   */
+  /** Line ends between two positions. */
+  async countLines(from: number, to: number): Promise<number> {
+    let lines = 0;
+    for (let at = from; at < to; ) {
+      const bytes = await this.#read(at, Math.min(COPY_BYTES, to - at));
+      if (bytes.length === 0) break;
+      for (const byte of bytes) if (byte === 10) lines += 1;
+      at += bytes.length;
+    }
+    return lines;
+  }
+
+  /** Copy the bytes after a position to a file beside this one. @returns its path. @throws CrawlnodeError `feed_unwritable` */
   async copyBehind(position: number): Promise<string> {
     const copy = `${this.path}.cut-${new Date().toISOString().replace(/[:.]/g, '-')}`;
     try {
@@ -94,29 +125,88 @@ export class FeedDisk {
     }
   }
 
-  /**
-   * Before a write, check that the path is still the open file, and that the file is at least as long as the position.
-   * @throws CrawlnodeError `feed_changed`
-   */
-  async refuseChanged(position: number): Promise<void> {
-    const own = await this.#handle.stat({ bigint: true });
-    if (!own.isFile()) return;
-    const there = await stat(this.path, { bigint: true }).catch(() => null);
-    const isSame = there !== null && there.ino === own.ino && there.dev === own.dev;
-    if (isSame && own.size >= position) return;
-    const what = isSame
-      ? 'was truncated'
-      : there === null
-        ? 'was removed or renamed'
-        : 'was replaced by another file';
-    throw new CrawlnodeError(
-      'feed_changed',
-      `${this.path} ${what} while the crawl wrote to it: items that are not in it yet wait in the store. Put the file back and run the same command again, write to another file, or reset the job.`,
-    );
+  /** Remember how the file is left, with the last item before the position: whatever differs later was done by somebody else. */
+  async leaveAt(position: number): Promise<void> {
+    this.#left = { position, size: await this.size(), tail: await this.#tailBefore(position) };
   }
 
-  /** Write `tail` at `position` and cut the file off after it. @throws CrawlnodeError `feed_unwritable` */
+  /**
+   * What somebody else did to the file since `leaveAt` or `append`; null for nothing. A pipe is not looked at.
+   */
+  async foreignChange(): Promise<ForeignChange | null> {
+    const left = this.#left;
+    // The path first: a file that is removed in between still counts as linked otherwise.
+    const there = await stat(this.path, { bigint: true }).catch(() => null);
+    const own = await this.#handle.stat({ bigint: true });
+    if (left === null || !own.isFile()) return null;
+    const { position } = left;
+    const size = Number(own.size);
+    if (there === null || there.ino !== own.ino || there.dev !== own.dev) {
+      const isMoved = own.nlink > 0n && size >= position;
+      const what = there === null ? 'was removed or renamed' : 'was replaced by another file';
+      return { what, keptBytes: isMoved ? position : 0, isMoved };
+    }
+    if (size < position) return wasCut(size);
+    if (!(await this.#tailBefore(position)).equals(left.tail)) {
+      const now = await this.size();
+      return now < position ? wasCut(now) : { what: 'was overwritten', keptBytes: 0, isMoved: false };
+    }
+    const isLonger = left.size !== null && size !== left.size;
+    return isLonger ? { what: 'was written to by somebody else', keptBytes: position, isMoved: false } : null;
+  }
+
+  /**
+   * Write behind the last item, and see whether the file was changed meanwhile. Call `foreignChange` before.
+   * @param closing written behind the items, and overwritten by the next call
+   * @throws CrawlnodeError `feed_unwritable`
+   */
+  async append(items: Buffer, closing: Buffer, position: number): Promise<ForeignChange | null> {
+    const before = this.#left?.position === position ? this.#left.tail : await this.#tailBefore(position);
+    this.#left = { position, size: null, tail: before };
+    const bytes = Buffer.concat([items, closing]);
+    await this.write(bytes, position);
+    const size = position + bytes.length;
+    this.#left = { position, size, tail: before };
+    const change = await this.foreignChange();
+    if (change !== null) return this.#takeBack(change, size);
+    const tail = Buffer.concat([before, items]).subarray(-TAIL_BYTES);
+    this.#left = { position: position + items.length, size, tail };
+    return null;
+  }
+
+  /** Cut off a write behind what somebody has cut meanwhile, with the zeros in between. @returns what is left of the file */
+  async #takeBack(change: ForeignChange, size: number): Promise<ForeignChange> {
+    const { position } = this.#left!;
+    if (change.what !== 'was overwritten' || (await this.size()) !== size) return change;
+    let kept = position;
+    for (let from = position; kept === from && from > 0; ) {
+      const begin = Math.max(0, from - COPY_BYTES);
+      const bytes = await this.#read(begin, from - begin);
+      let end = bytes.length;
+      while (end > 0 && bytes[end - 1] === 0) end -= 1;
+      kept = begin + end;
+      from = begin;
+    }
+    if (kept === position) return change;
+    await this.#handle.truncate(kept);
+    return wasCut(kept);
+  }
+
+  #tailBefore(position: number): Promise<Buffer> {
+    const begin = Math.max(0, position - TAIL_BYTES);
+    return this.#read(begin, position - begin);
+  }
+
+  /**
+   * Make `tail` the end of the file, from `position` on.
+   * @throws CrawlnodeError `feed_unwritable`; `feed_changed` where the file is shorter: cutting it off there would lengthen it
+   */
   async replaceFrom(position: number, tail: Buffer): Promise<void> {
+    const size = await this.size();
+    if (size < position) {
+      const what = `${this.path} was cut to ${size} bytes by somebody else, and was to have ${position}`;
+      throw new CrawlnodeError('feed_changed', what);
+    }
     try {
       await this.#handle.truncate(position);
     } catch (error) {
@@ -168,6 +258,10 @@ export class FeedDisk {
     }
     return bytes.subarray(0, read);
   }
+}
+
+function wasCut(keptBytes: number): ForeignChange {
+  return { what: `was cut to ${keptBytes} bytes`, keptBytes, isMoved: false };
 }
 
 function unwritable(file: string, error: unknown): CrawlnodeError {

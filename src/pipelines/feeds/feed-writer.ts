@@ -33,7 +33,7 @@ export interface FeedOptions extends Omit<ContentOptions, 'feed' | 'restOnly'> {
 /** What items are written to. */
 type Content = Pick<
   FeedContent,
-  'mended' | 'isEmpty' | 'begin' | 'goTo' | 'append' | 'tidy' | 'removeEmpty' | 'close'
+  'mended' | 'isEmpty' | 'begin' | 'goTo' | 'append' | 'verify' | 'tidy' | 'removeEmpty' | 'close'
 >;
 
 const BATCH = 1_000;
@@ -153,6 +153,8 @@ export class FeedFile {
       await this.#confirm();
       const items = await this.#options.feeds.read(this.#options.writer.feed, this.#written.sequence, BATCH);
       if (items.length === 0) {
+        // A file that is quiet, or done, may be changed too.
+        await this.#content.verify(this.#written);
         this.#note(null);
         return count;
       }
@@ -284,7 +286,9 @@ export class FeedFile {
     const was = this.#failing;
     this.#failing = error === null ? null : messageOf(error);
     if (was === null && this.#failing !== null) {
-      log.error({ file: path }, `${this.#failing}; committed items wait in the store until it can`);
+      const isChanged = error instanceof CrawlnodeError && error.code === 'feed_changed';
+      const waits = isChanged ? '' : '; committed items wait in the store until it can';
+      log.error({ file: path }, `${this.#failing}${waits}`);
     }
     if (was !== null && this.#failing === null) log.info({ file: path }, 'the file can be written again');
   }

@@ -62,6 +62,8 @@ export class StdoutContent {
     return { sequence: sequence + texts.length, lengthBytes: 0, header: '' };
   }
 
+  async verify(): Promise<void> {}
+
   async tidy(): Promise<void> {}
 
   async removeEmpty(): Promise<void> {}

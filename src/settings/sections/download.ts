@@ -100,10 +100,15 @@ export const downloadSettings = {
     unit: 'bytes',
     text: 'Largest body, as received or decompressed. A larger one fails the download as too_large. 0 is no limit.',
   }),
+  DOWNLOAD_MAX_NODES: integer({
+    default: 750_000,
+    unit: 'nodes',
+    text: 'Elements, attributes, texts and comments that the body of a page may be parsed into for css(), xpath() and $. A page with more fails as too_complex. Values of JSON, fields of CSV and tags of sitemaps may be four times as many. 0 is no limit.',
+  }),
   DOWNLOAD_BUFFER_LIMIT: integer({
     default: 134_217_728,
     unit: 'bytes',
-    text: 'Memory of a node for unfinished bodies. Where they may need more, the oldest download continues and the others pause. 0 is no limit.',
+    text: 'Memory of a node for bodies, until their pages end. Where they may need more, the oldest download continues and the others pause. A page with a large body waits before its callback until there is room for its tree. 0 is no limit.',
   }),
   DOWNLOAD_MIN_RATE: integer({
     default: 100,

@@ -44,7 +44,7 @@ export class CSVFeedSpider extends FeedSpider implements CsvFormat {
         this.log.warn({ url: response.url, row }, 'a row of a CSV file has too few or too many fields');
       isReported = true;
     };
-    for await (const fields of csvRows(response.text, this)) {
+    for await (const fields of csvRows(response.text, this, response.maxNodes)) {
       number += 1;
       const row = number;
       if (headers === null) headers = fields;

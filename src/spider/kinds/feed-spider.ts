@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CrawlnodeError, messageOf, UsageError } from '../../errors.js';
 import { type CbKwargs, Request, type Yielded } from '../../http/message/request.js';
 import { Response } from '../../http/message/response.js';
+import { TooComplexError } from '../../http/node-budget.js';
 import { resultsOf, resultsOfCall } from '../callback-results.js';
 import { Spider } from '../spider.js';
 
@@ -76,7 +77,8 @@ export abstract class FeedSpider extends Spider {
         yield record;
       }
     } catch (error) {
-      if (read === 0 || !(error instanceof CrawlnodeError)) throw error;
+      const isDamage = error instanceof CrawlnodeError && !(error instanceof TooComplexError);
+      if (read === 0 || !isDamage) throw error;
       this.stats.incValue('feed/damaged');
       this.log.warn(
         { url: response.url, records: read, error: messageOf(error) },

@@ -4,6 +4,7 @@ import { headerOf } from '../../http/message/headers.js';
 import { type Callback, type CbKwargs, Request, type RequestOptions } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import { unfetchableRequest } from '../../http/message/unfetchable-request.js';
+import { TooComplexError } from '../../http/node-budget.js';
 import type { SitemapEntry } from '../../http/sitemap/sitemap.js';
 import {
   isRobotsTxt,
@@ -79,7 +80,7 @@ export class SitemapSpider extends Spider {
     const sitemap = await sitemapText(response.body, headerOf(response.headers, 'content-type'));
     const requestFor = this.#requestMaker(response.url, indexes);
     let made = 0;
-    const entries = this.#readable(sitemap, response.url);
+    const entries = this.#readable(sitemap, response);
     for (const entry of isRobotsTxt(response.url) ? entries : this.#filtered(entries)) {
       const others = this.sitemapAlternateLinks ? entry.alternates : [];
       for (const loc of [entry.loc, ...others]) {
@@ -129,17 +130,18 @@ export class SitemapSpider extends Spider {
   }
 
   /** The entries that have a URL, up to a damaged place. */
-  *#readable(sitemap: SitemapText, url: string): Generator<SitemapEntry> {
+  *#readable(sitemap: SitemapText, { url, maxNodes }: Response): Generator<SitemapEntry> {
     let read = 0;
     try {
-      for (const entry of sitemapEntries(sitemap, url)) {
+      for (const entry of sitemapEntries(sitemap, url, maxNodes)) {
         read += 1;
         if (entry.problem === null) yield entry;
         else
           this.log.debug({ url, entry: read, problem: entry.problem }, 'an entry of a sitemap is left out');
       }
     } catch (error) {
-      if (read === 0 || !(error instanceof CrawlnodeError)) throw error;
+      const isDamage = error instanceof CrawlnodeError && !(error instanceof TooComplexError);
+      if (read === 0 || !isDamage) throw error;
       this.stats.incValue('sitemap/damaged');
       this.log.warn(
         { url, entries: read, error: messageOf(error) },

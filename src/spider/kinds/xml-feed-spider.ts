@@ -39,9 +39,11 @@ export class XMLFeedSpider extends FeedSpider {
 
   protected override *readRecords(response: Response): Generator<() => unknown> {
     const { itertag, iterator } = this;
-    const { text } = response;
+    const { text, maxNodes } = response;
     const nodes =
-      iterator === 'iternodes' ? xmlElements(text, itertag) : treeElements(text, itertag, iterator === 'xml');
+      iterator === 'iternodes'
+        ? xmlElements(text, itertag, maxNodes)
+        : treeElements(text, itertag, iterator === 'xml', maxNodes);
     for (const node of nodes) yield () => this.parseNode(response, node);
   }
 }

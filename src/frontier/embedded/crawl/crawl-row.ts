@@ -21,6 +21,7 @@ export interface CrawlRow {
   tunables: Tunables;
   has_start: Flag;
   starts: Starts;
+  starts_again: Flag;
   start_owner: number | null;
   has_idle: Flag;
   run: Run | null;
@@ -67,7 +68,9 @@ const noCounts = {
   done: 0,
   removed: 0,
   lost: 0,
+  seen_gone: 0,
   failed_records: 0,
+  early_pages: 0,
   domains: 0,
   last_arrival: 0,
   tokens: 0,

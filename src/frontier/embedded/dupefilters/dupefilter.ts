@@ -56,6 +56,8 @@ export abstract class Dupefilter<C extends Choice = Choice> {
   abstract forget(fingerprint: Uint8Array): boolean;
   /** Its size in the file in bytes, including indexes. */
   abstract bytes(): number;
+  /** Whether its table has no row of it. */
+  abstract isEmpty(): boolean;
   /** Count the fingerprints in the table. */
   abstract recount(): number;
 

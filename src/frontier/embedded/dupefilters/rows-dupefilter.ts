@@ -48,6 +48,10 @@ abstract class RowDupefilter extends Dupefilter {
     return this.count * this.rowBytes;
   }
 
+  isEmpty(): boolean {
+    return this.#of(`SELECT 1 FROM ${this.table} WHERE space = ? LIMIT 1`).get(this.space) === undefined;
+  }
+
   recount(): number {
     return (
       this.#of(`SELECT count(*) AS n FROM ${this.table} WHERE space = ?`).get(this.space) as { n: number }

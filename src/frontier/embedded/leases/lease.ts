@@ -42,6 +42,7 @@ export function lease(
       }
     }
   }
+  if (isOpen && leases.length === 0) tx.dupefilter.look();
   const crawl = crawlState(tx, hasStart, holder);
   if (crawl.finished) tx.nodes.showLife(holder);
   const cookies = knownCookies === undefined ? null : cookiesSince(tx, knownCookies);

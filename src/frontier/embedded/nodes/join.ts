@@ -46,12 +46,15 @@ export function join(
   const incarnation = incarnationName(node.id, number);
   const justClosed = beginsRun ? closedJustNow(tx, options.budgets) : null;
   if (justClosed !== null) {
-    const found = { pending: 0, delayed: 0, leased: 0, seen: 0, lost: 0, nodes: others };
+    const found = { pending: 0, delayed: 0, leased: 0, seen: 0, lost: 0, nodes: others, ...nothingGone };
     return {
       number: 0,
       joined: { incarnation, run: '', found, startPushed: false, justClosed, notices: [] },
     };
   }
+  tx.dupefilter.look();
+  // The dupefilter was emptied since the start requests were pushed: they are crawled again, whatever their arguments.
+  if (others === 0 && tx.crawl.starts_again === 1) Object.assign(tx.crawl, { starts: {}, starts_again: 0 });
   const flushed = options.flushOnStart && first ? flushOnStart(tx, options, beginsRun, others) : null;
   const key = startKey(options.args);
   if (beginsRun) beginRun(tx, options);
@@ -78,6 +81,8 @@ export function join(
   return { number, joined };
 }
 
+const nothingGone = { seenGone: 0, seenExpires: false };
+
 function foundBy({ tally, dupefilter }: Transaction, nodes: number): Pick<Joined, 'found'> {
   return {
     found: {
@@ -86,6 +91,8 @@ function foundBy({ tally, dupefilter }: Transaction, nodes: number): Pick<Joined
       leased: tally.leased,
       seen: dupefilter.count(),
       lost: tally.lost,
+      seenGone: tally.seen_gone,
+      seenExpires: false,
       nodes,
     },
   };

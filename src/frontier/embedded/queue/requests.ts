@@ -3,6 +3,7 @@ import { classOf } from '../../dupefilter-classes.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { plainText } from '../file/statements.js';
+import { forgetEarly } from '../requests/early-links.js';
 import { type Order, orderOf } from './order.js';
 
 /** `suspect` is pending too, but is leased alone: a node died while it processed the request. */
@@ -147,6 +148,7 @@ export function noteLost(
   { n, id, unfiltered }: { readonly n: number; readonly id: Uint8Array; readonly unfiltered: 0 | 1 },
 ): void {
   deleteRequest(tx, n);
+  forgetEarly(tx, id);
   tx.tally.lost += 1;
   const seen = tx.dupefilter.open();
   if (unfiltered === 1 || seen === null || !classOf(seen.choice).canForget) return;

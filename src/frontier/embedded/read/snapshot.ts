@@ -31,6 +31,8 @@ export function takeSnapshot(tx: Transaction): Snapshot {
     removed: tally.removed,
     lost: tally.lost,
     seen: tx.dupefilter.count(),
+    seenGone: tally.seen_gone,
+    seenExpires: false,
     items: spaces.items.entries,
     domains: tally.domains,
     bytes: {

@@ -9,6 +9,7 @@ import { deleteFailed } from '../failed/failed-list.js';
 import { bytesOf, dueAfter, insertRequest, liveRequest } from '../queue/requests.js';
 import { setStart, startOf } from '../seeds/starts.js';
 import { roomForLinks } from './budgets.js';
+import { isKnown, keepEarly } from './early-links.js';
 
 /** With `allSeen`: the dupefilter holds every filtered request of the batch now. */
 export interface Accepted extends PushAnswer {
@@ -20,13 +21,22 @@ export interface Accepted extends PushAnswer {
  * second test, and brings a failed request back (which was accepted before, so it is not counted again). New links
  * are dropped when the queue holds twice its limit: they are not recorded, so that they are new again when there is room.
  * Likewise beyond the limit of pages per domain. A request that carries an item is never dropped.
+ * @param page that has the links, with whether it pushes them before its settle
  */
-export function accept(tx: Transaction, requests: readonly FrontierRequest[], kind: PushKind): Accepted {
+export function accept(
+  tx: Transaction,
+  requests: readonly FrontierRequest[],
+  kind: PushKind,
+  page?: { readonly id: Uint8Array; readonly isEarly: boolean },
+): Accepted {
   if (requests.length === 0) return { accepted: 0, duplicates: 0, allSeen: true };
   requireIds(requests);
+  // A seed is taken whatever was seen, but the links of its page are not.
+  if (kind !== 'links') tx.dupefilter.look();
   const isJudged = kind === 'links' || kind === 'seeds-filtered';
   const room = kind === 'links' ? roomForLinks(tx) : Number.POSITIVE_INFINITY;
   const quota = PageQuota.of(tx);
+  const isLive = page?.isEarly !== true || liveRequest(tx, page.id) !== undefined;
   let accepted = 0;
   let dropped = 0;
   let trapped = 0;
@@ -36,6 +46,7 @@ export function accept(tx: Transaction, requests: readonly FrontierRequest[], ki
     const id = bytesOf(request.id);
     const isSeen = !unfiltered && tx.dupefilter.has(id);
     if (isJudged && isSeen) continue;
+    if (unfiltered && page !== undefined && isKnown(tx, { id: page.id, isLive }, id)) continue;
     const isFull = accepted >= room;
     const isTrap = kind === 'links' && quota?.isUsedUp(request.domain) === true;
     if ((isFull || isTrap) && request.carriesItem !== true && liveRequest(tx, id) === undefined) {
@@ -52,7 +63,10 @@ export function accept(tx: Transaction, requests: readonly FrontierRequest[], ki
       continue;
     }
     accepted += 1;
-    if (unfiltered) continue;
+    if (unfiltered) {
+      if (page?.isEarly) keepEarly(tx, page.id, id);
+      continue;
+    }
     tx.dupefilter.record(id, isSeen);
     if (delayInBounds(request.delayMs) > 0) tx.dupefilter.open()?.onLife(id, { state: 'delayed' });
   }

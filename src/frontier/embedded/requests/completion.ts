@@ -30,5 +30,7 @@ export function crawlState(tx: Transaction, hasStart: boolean, node: NodeRow | n
     idleMs: isIdle ? Math.max(0, tx.nowMs - tally.busy_at) : 0,
     full: isFull(tx),
     lost: tally.lost,
+    seenGone: tally.seen_gone,
+    seenExpires: false,
   };
 }

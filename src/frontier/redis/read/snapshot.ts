@@ -49,6 +49,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     ...{ ...counts, pending: queued + counts.suspects, bytes },
     ...{ accepted: number('accepted'), done: number('done') },
     ...{ removed: number('removed'), lost: number('lost') },
+    ...{ seenGone: number('marks_gone'), seenExpires: meta.marks_expire === '1' },
     ...nodes,
     ...readStats(stats),
     outbox,

@@ -40,8 +40,10 @@ function placeIn(
   return places.get(element)!;
 }
 
-function placesOf(siblings: readonly Element[]): Map<Element, SiblingPlace> {
-  const places = new Map<Element, SiblingPlace>();
+function placesOf(
+  siblings: readonly Element[],
+  places = new Map<Element, SiblingPlace>(),
+): Map<Element, SiblingPlace> {
   for (const [index, sibling] of siblings.entries()) {
     places.set(sibling, { index, indexFromEnd: siblings.length - 1 - index });
   }
@@ -55,5 +57,7 @@ function placesByName(siblings: readonly Element[]): Map<Element, SiblingPlace> 
     if (named === undefined) byName.set(sibling.name, [sibling]);
     else named.push(sibling);
   }
-  return new Map([...byName.values()].flatMap((named) => [...placesOf(named)]));
+  const places = new Map<Element, SiblingPlace>();
+  for (const named of byName.values()) placesOf(named, places);
+  return places;
 }

@@ -7,7 +7,7 @@
  * quarters of the time in which htmlparser2 builds a tree, and htmlparser2 takes time quadratic in the depth.
  */
 import { Content, fontBreakouts } from './element-rules.js';
-import { type ElementName, OpenElements, type TagFacts } from './open-elements.js';
+import { type ElementName, MAX_NAMES, MAX_OPEN, OpenElements, type TagFacts } from './open-elements.js';
 import { type PageText, TextForm } from './page-text.js';
 import { NUMBERS_PER_ATTRIBUTE, TagScanner } from './tag-scanner.js';
 import { scriptEnd, textEnd } from './text-end.js';
@@ -105,7 +105,7 @@ export class HtmlReader implements TagFacts {
     const isHtml = openElements.open(element);
     this.#sink.open(element, tag, isHtml);
     const closesItself = openElements.isForeign ? tag?.isSelfClosing === true : element.rules.isVoid;
-    if (closesItself) openElements.closeInnermost();
+    if (closesItself || openElements.depth > MAX_OPEN) openElements.closeInnermost();
     return isHtml;
   }
 
@@ -187,7 +187,7 @@ export class HtmlReader implements TagFacts {
     let element = this.#byWrittenName.get(written);
     if (element === undefined) {
       element = this.openElements.named(this.#text.name(from, to));
-      this.#byWrittenName.set(written, element);
+      if (this.#byWrittenName.size < MAX_NAMES) this.#byWrittenName.set(written, element);
     }
     return element;
   }

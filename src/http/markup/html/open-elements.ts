@@ -16,6 +16,12 @@ import {
  */
 export const MAX_DEPTH = 512;
 
+/** An element that begins deeper holds nothing: each open element takes memory, also where no tree is built. */
+export const MAX_OPEN = 100_000;
+
+/** Names of elements that are told from each other on one page. Those of further names are not ended by their end tags. */
+export const MAX_NAMES = 10_000;
+
 /** All elements of one name on a page. */
 export interface ElementName {
   readonly name: string;
@@ -88,7 +94,7 @@ export class OpenElements {
     let named = this.#byName.get(name);
     if (named === undefined) {
       named = { name, rules: rulesOf(name), innermost: -1 };
-      this.#byName.set(name, named);
+      if (this.#byName.size < MAX_NAMES) this.#byName.set(name, named);
     }
     return named;
   }

@@ -13,6 +13,9 @@ const GREATER = 0x3e;
 /** Numbers for each attribute in `TagScanner.attributes`: where its name and its value begin and end. */
 export const NUMBERS_PER_ATTRIBUTE = 4;
 
+/** Attributes of one tag that are read. Further ones take no memory, also where no tree is built. */
+const MAX_ATTRIBUTES = 100_000;
+
 /** Reused for every tag of a page, so that a tag without attributes of interest allocates nothing. */
 export class TagScanner {
   readonly #html: string;
@@ -84,6 +87,7 @@ export class TagScanner {
   #add(nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): void {
     const { attributes } = this;
     let { length } = this;
+    if (length === MAX_ATTRIBUTES * NUMBERS_PER_ATTRIBUTE) return;
     attributes[length++] = nameStart;
     attributes[length++] = nameEnd;
     attributes[length++] = valueStart;

@@ -8,6 +8,7 @@ import {
   ProcessingInstruction,
   Text,
 } from 'domhandler';
+import type { NodeBudget } from '../../node-budget.js';
 import { Content } from './element-rules.js';
 import { HtmlReader, type HtmlSink } from './html-reader.js';
 import { type ElementName, MAX_DEPTH, type OpenElements } from './open-elements.js';
@@ -21,10 +22,11 @@ export interface HtmlTree {
   readonly baseHref: string | null;
 }
 
-export function buildHtmlTree(html: string): HtmlTree {
+/** @throws TooComplexError */
+export function buildHtmlTree(html: string, budget: NodeBudget): HtmlTree {
   const text = new PageText(html);
   const reader = new HtmlReader(text);
-  const builder = new TreeBuilder(text, reader.openElements);
+  const builder = new TreeBuilder(text, reader.openElements, budget);
   reader.read(builder);
   return builder;
 }
@@ -34,6 +36,7 @@ class TreeBuilder implements HtmlSink, HtmlTree {
   baseHref: string | null = null;
   readonly #text: PageText;
   readonly #openElements: OpenElements;
+  readonly #budget: NodeBudget;
   /** The document, then the open elements that may hold more, innermost last. */
   readonly #parents: ParentNode[] = [this.document];
   /** How many innermost open elements are too deep to hold anything. */
@@ -43,9 +46,10 @@ class TreeBuilder implements HtmlSink, HtmlTree {
   /** The text that more text belongs to. */
   #lastText: Text | null = null;
 
-  constructor(text: PageText, openElements: OpenElements) {
+  constructor(text: PageText, openElements: OpenElements, budget: NodeBudget) {
     this.#text = text;
     this.#openElements = openElements;
+    this.#budget = budget;
   }
 
   open({ name, rules }: ElementName, tag: TagScanner | null, isHtml: boolean): void {
@@ -72,6 +76,7 @@ class TreeBuilder implements HtmlSink, HtmlTree {
     const text = this.#text.text(from, to, form);
     if (text === '') return;
     if (this.#lastText !== null) {
+      this.#budget.spend(1);
       this.#lastText.data += text;
       return;
     }
@@ -91,6 +96,7 @@ class TreeBuilder implements HtmlSink, HtmlTree {
   }
 
   #append(node: ChildNode): void {
+    this.#budget.spend(1);
     const parent = this.#tooDeepText ?? this.#parents[this.#parents.length - 1]!;
     const siblings = parent.children;
     const previous = siblings[siblings.length - 1];
@@ -104,6 +110,7 @@ class TreeBuilder implements HtmlSink, HtmlTree {
   }
 
   #attributesOf({ attributes, length }: TagScanner): Record<string, string> {
+    this.#budget.spend(length / NUMBERS_PER_ATTRIBUTE);
     const values: Record<string, string> = {};
     for (let i = 0; i < length; i += NUMBERS_PER_ATTRIBUTE) {
       const name = this.#text.name(attributes[i]!, attributes[i + 1]!);

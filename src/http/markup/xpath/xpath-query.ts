@@ -4,6 +4,7 @@
  */
 import { createRequire } from 'node:module';
 import { CrawlnodeError, messageOf, UsageError } from '../../../errors.js';
+import { budgetOf } from '../../node-budget.js';
 import type { Found } from '../css/css-query.js';
 import { SelectorCostError } from '../css/match-budget.js';
 import type { AnyNode, Document, Element } from '../markup-tree.js';
@@ -45,7 +46,8 @@ const pages = new WeakMap<AnyNode, Page>();
 /**
  * What an expression finds, in document order: elements, and the texts of text nodes, attributes and values. Relative paths
  * begin at `root`, absolute ones at its document.
- * @throws UsageError for an expression that is not valid; SelectorCostError on a page that makes it too costly
+ * @throws UsageError for an expression that is not valid; SelectorCostError on a page that makes it too costly;
+ *   TooComplexError
  */
 export function selectXPath(
   expression: string,
@@ -104,7 +106,7 @@ function pageOf(root: Document | Element, xml: boolean): Page {
   if (known !== undefined) return known;
   const steps = new StepBudget();
   const page = {
-    tree: new XPathTree(top as Document | Element, xml, steps),
+    tree: new XPathTree(top as Document | Element, xml, steps, budgetOf(top)),
     steps,
     namespaces: xml ? declaredNamespaces(top) : new Map<string, string>(),
   };

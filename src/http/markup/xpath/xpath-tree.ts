@@ -3,6 +3,7 @@
  * nodes, and each node knows its place in document order. It is built once for a page, on the first `xpath()`.
  */
 import { isCDATA, isComment, isTag, isText } from 'domhandler';
+import type { NodeBudget } from '../../node-budget.js';
 import type { AnyNode, Document, Element } from '../markup-tree.js';
 
 const ELEMENT = 1;
@@ -12,6 +13,9 @@ const INSTRUCTION = 7;
 const COMMENT = 8;
 const DOCUMENT = 9;
 
+/** So many nodes of this tree count as one of the page's: few real pages are large, and theirs must not be refused. */
+const XPATH_NODES_PER_NODE = 2;
+
 /** Bits of `compareDocumentPosition` (DOM standard). */
 const PRECEDING = 2;
 const FOLLOWING = 4;
@@ -19,6 +23,12 @@ const FOLLOWING = 4;
 /** Called for each step from a node to another. It throws when a query has taken too many. */
 export interface StepCounter {
   count(): void;
+}
+
+/** What the nodes of one page share. */
+interface PageLimits {
+  readonly steps: StepCounter;
+  readonly budget: NodeBudget;
 }
 
 /** One node. The names of its members are those of the DOM standard. */
@@ -37,7 +47,7 @@ export class XPathNode {
   readonly order: number;
   /** The element of the parsed page; null for nodes of another kind. */
   readonly element: Element | null;
-  readonly #steps: StepCounter;
+  readonly #page: PageLimits;
   #first: XPathNode | null = null;
   #last: XPathNode | null = null;
   #next: XPathNode | null = null;
@@ -47,7 +57,7 @@ export class XPathNode {
     kind: { nodeType: number; name: string; namespace?: string | null; value?: string | null },
     place: { parent: XPathNode | null; document: XPathNode | null; order: number },
     element: Element | null,
-    steps: StepCounter,
+    page: PageLimits,
   ) {
     const colon = kind.name.indexOf(':');
     this.nodeType = kind.nodeType;
@@ -60,11 +70,11 @@ export class XPathNode {
     this.ownerDocument = place.document ?? this;
     this.order = place.order;
     this.element = element;
-    this.#steps = steps;
+    this.#page = page;
   }
 
   get firstChild(): XPathNode | null {
-    this.#steps.count();
+    this.#page.steps.count();
     return this.#first;
   }
 
@@ -73,14 +83,14 @@ export class XPathNode {
   }
 
   get nextSibling(): XPathNode | null {
-    this.#steps.count();
+    this.#page.steps.count();
     return this.#next;
   }
 
   /** The attributes of an element, created on first use; null for other nodes. */
   get attributes(): AttributeList | null {
     if (this.element === null) return null;
-    this.#attributes ??= new AttributeList(this, this.element, this.#steps);
+    this.#attributes ??= new AttributeList(this, this.element, this.#page);
     return this.#attributes;
   }
 
@@ -102,14 +112,15 @@ class AttributeList {
   readonly length: number;
   readonly #nodes: readonly XPathNode[];
 
-  constructor(owner: XPathNode, element: Element, steps: StepCounter) {
+  constructor(owner: XPathNode, element: Element, page: PageLimits) {
     const attributes = Object.entries(element.attribs);
+    page.budget.spend(attributes.length / XPATH_NODES_PER_NODE);
     this.length = attributes.length;
     this.#nodes = attributes.map(([name, value], index) => {
       const order = owner.order + (index + 1) / (attributes.length + 1);
       const namespace = name.includes(':') ? namespaceOf(name, element) : null;
       const place = { parent: owner, document: owner.ownerDocument, order };
-      return new XPathNode({ nodeType: ATTRIBUTE, name, namespace, value }, place, null, steps);
+      return new XPathNode({ nodeType: ATTRIBUTE, name, namespace, value }, place, null, page);
     });
   }
 
@@ -124,10 +135,11 @@ export class XPathTree {
   readonly #byElement = new Map<Element, XPathNode>();
 
   /** @param xml elements have namespaces. HTML elements have none, as in Scrapy. */
-  constructor(document: Document | Element, xml: boolean, steps: StepCounter) {
+  constructor(document: Document | Element, xml: boolean, steps: StepCounter, budget: NodeBudget) {
+    const page = { steps, budget };
     let order = 0;
     const top = { parent: null, document: null, order: 0 };
-    this.root = new XPathNode({ nodeType: DOCUMENT, name: '#document' }, top, null, steps);
+    this.root = new XPathNode({ nodeType: DOCUMENT, name: '#document' }, top, null, page);
     const stack = childrenOf(document).map((node) => ({ node, parent: this.root }));
     stack.reverse();
     for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
@@ -141,7 +153,8 @@ export class XPathTree {
       if (kind === null) continue;
       const element = isTag(node) ? node : null;
       order += 1;
-      const created = new XPathNode(kind, { parent, document: this.root, order }, element, steps);
+      budget.spend(1 / XPATH_NODES_PER_NODE);
+      const created = new XPathNode(kind, { parent, document: this.root, order }, element, page);
       parent.append(created);
       if (element === null) continue;
       this.#byElement.set(element, created);

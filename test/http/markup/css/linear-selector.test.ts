@@ -8,6 +8,7 @@ import { compileLinear } from '../../../../src/http/markup/css/linear-selector.j
 import { type AnyNode, type Element, parseTree } from '../../../../src/http/markup/markup-tree.js';
 import { Request } from '../../../../src/http/message/request.js';
 import { Response } from '../../../../src/http/message/response.js';
+import { NodeBudget } from '../../../../src/http/node-budget.js';
 
 const compounds = [
   'a',
@@ -90,7 +91,7 @@ describe('a selector matched in linear time', () => {
   it('selects what css-select does, in any tree', () => {
     fc.assert(
       fc.property(html, selector, (markup, text) => {
-        const { document } = parseTree(markup, false);
+        const { document } = parseTree(markup, false, new NodeBudget());
         const expected = selectAll<AnyNode, Element>(text, document);
         expect(matched(compileLinear(text, parse(text), null, false), document)).toEqual(expected);
       }),
@@ -99,7 +100,7 @@ describe('a selector matched in linear time', () => {
   });
 
   it('stays within the element it is relative to', () => {
-    const { document } = parseTree('<b><a id=r><b><i></i></b></a></b><i></i>', false);
+    const { document } = parseTree('<b><a id=r><b><i></i></b></a></b><i></i>', false, new NodeBudget());
     const root = DomUtils.findOne(({ attribs }) => attribs.id === 'r', [document])!;
     const select = (text: string) =>
       matched(compileLinear(text, parse(text), root, false), root).map(({ name }) => name);

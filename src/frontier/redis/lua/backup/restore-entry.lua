@@ -100,6 +100,7 @@ end
 
 function restore.dupefilter(crawl, args)
   local index = pieces.begin(crawl)
+  marks.add(crawl, args.index.seen - index.seen)
   for name, number in pairs(args.index) do index[name] = number end
   pieces.save(crawl)
 end
@@ -109,7 +110,7 @@ function restore.bits(crawl, args)
   for _, piece in ipairs(args.pieces) do redis.call('SET', prefix .. piece[1], piece[2]) end
 end
 
-function restore.seen(crawl, args) dupefilters.of(crawl).restore(crawl, args.marks, args) end
+function restore.seen(crawl, args) marks.add(crawl, dupefilters.of(crawl).restore(crawl, args.marks, args)) end
 
 function restore.items(crawl, args) lists.send('RPUSH', crawl.keys.items, args.values) end
 

@@ -5,6 +5,7 @@
 --   call        number of the call, unique per caller
 --   crawl       id of the crawl that the caller has joined; absent for none
 --   arrived     answers that the caller has received, which can be deleted (answers.lua)
+--   sharesDupefilter   its key is also that of other crawls
 --   dupefilter  { text, class, … }: the dupefilter of the caller's settings (request-columns.ts)
 -- and the verb's own, which its header lists. An id is 20 raw bytes. Instants and durations are in ms.
 local REDIS_FLAGS = { ['allow-oom'] = true, ['no-writes'] = true }

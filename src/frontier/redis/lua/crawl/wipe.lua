@@ -7,6 +7,7 @@ local QUEUE = { 'requests', 'meta', 'queue', 'domains', 'ready', 'waiting', 'del
 
 -- Deletes the requests, their indexes and the cookies, but not the failed list.
 function wipe.queue(crawl)
+  earlyLinks.drop(crawl)
   for _, word in ipairs(QUEUE) do redis.call('UNLINK', crawl.keys[word]) end
   -- What this call has read no longer exists.
   crawl.meta, crawl.metaNumbers, crawl.changedMeta, crawl.newMembers = {}, {}, {}, {}

@@ -46,16 +46,18 @@ dupefilters.StateDupeFilter = {
     for _, mark in ipairs(marks) do
       lists.pair(entries, mark, state.pack(crawl, delayed[mark] and 'delayed' or 'pending', 0, 0))
     end
-    lists.send('HSET', crawl.keys.dupefilter, entries)
+    return lists.send('HSET', crawl.keys.dupefilter, entries)
   end,
   forget = function(crawl, mark) return redis.call('HDEL', crawl.keys.dupefilter, mark) end,
   markOf = function(id) return id end,
   count = function(crawl) return redis.call('HLEN', crawl.keys.dupefilter) end,
+  size = function(crawl) return redis.call('HLEN', crawl.keys.dupefilter) end,
   -- Another class has recorded no more than that the fingerprint was seen.
   restore = function(crawl, marks, args)
-    local finished = state.pack(crawl, 'done', 0, 0)
+    local finished, added = state.pack(crawl, 'done', 0, 0), 0
     for i, mark in ipairs(marks) do
-      redis.call('HSETNX', crawl.keys.dupefilter, mark, args.lives and args.lives[i] or finished)
+      added = added + redis.call('HSETNX', crawl.keys.dupefilter, mark, args.lives and args.lives[i] or finished)
     end
+    return added
   end,
 }

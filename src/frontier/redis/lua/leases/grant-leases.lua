@@ -93,7 +93,10 @@ function grantLeases.run(crawl)
     answers.keep(crawl, ids)
   end
   domains.saveStates(crawl)
-  if #given == 0 and isOpen then losses.noteMissing(crawl) end
+  if #given == 0 and isOpen then
+    losses.noteMissing(crawl)
+    marks.look(crawl)
+  end
   local nextMs = limits.MAX_WAIT_MS
   if isOpen then
     local isMore = wanted > 0 and #given == wanted and redis.call('ZCARD', crawl.keys.ready) > 0

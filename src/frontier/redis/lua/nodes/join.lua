@@ -31,6 +31,14 @@ local function flush(crawl)
   return was
 end
 
+-- The dupefilter was emptied since the start requests were pushed: they are crawled again, whatever their arguments.
+local function startAgain(crawl)
+  for _, name in ipairs(redis.call('HKEYS', crawl.keys.meta)) do
+    if name == 'start' or string.sub(name, 1, 6) == 'start:' then meta.set(crawl, name, '') end
+  end
+  meta.set(crawl, 'starts_again', '')
+end
+
 local function beginRun(crawl, args)
   local begun = { run = args.run, run_started = crawl.nowMs, run_pages = 0, run_items = 0, run_errors = 0,
     run_failed = 0, run_accepted = 0, run_error_pages = 0, run_good = '', run_closed = '', run_ended = '', closing = '', idle_since = '', budgets = args.budgets,
@@ -59,7 +67,8 @@ end
 local function found(crawl, others)
   return { pending = queue.pending(crawl), delayed = redis.call('ZCARD', crawl.keys.delayed),
     leased = redis.call('HLEN', crawl.keys.leases), seen = dupefilters.of(crawl).count(crawl),
-    lost = meta.number(crawl, 'lost'), nodes = others }
+    lost = meta.number(crawl, 'lost'), nodes = others,
+    seenGone = meta.number(crawl, 'marks_gone'), seenExpires = meta.get(crawl, 'marks_expire') == '1' }
 end
 
 verbs.register('join', {}, function(crawl, args)
@@ -88,6 +97,8 @@ verbs.register('join', {}, function(crawl, args)
   if justClosed then
     return cjson.encode({ status = 'joined', justClosed = justClosed, found = found(crawl, others), crawl = meta.get(crawl, 'crawl') })
   end
+  marks.look(crawl)
+  if alone and meta.get(crawl, 'starts_again') then startAgain(crawl) end
   local flushed
   if wantsFlush and not isNew then
     flushed = alone and 'interrupted' or 'others'

@@ -54,5 +54,6 @@ function completion.describe(crawl, hasLeased)
     acceptedInRun = meta.number(crawl, 'run_accepted'), seedsWaiting = seeds,
     idleMs = isBusy and 0 or math.max(0, crawl.nowMs - meta.number(crawl, 'idle_since')),
     full = queueLimit.isReached(crawl), lost = meta.number(crawl, 'lost'),
+    seenGone = meta.number(crawl, 'marks_gone'), seenExpires = meta.get(crawl, 'marks_expire') == '1',
   }
 end

@@ -3,7 +3,8 @@
 --
 -- args: kind (links | seeds | seeds-filtered | start | start-filtered) · queueClass, epoch: for a new meta; no epoch: make
 --   none · requests (acceptance.lua) · of start requests, start: the name of their field in meta · from, total: the index of
---   the first, and how many there are; no total while more may follow
+--   the first, and how many there are; no total while more may follow · page: of links that a page pushes before its
+--   settle, its id
 -- A long list of start requests comes in parts, in order; each is accepted once, whichever node brings it. Those of a
 -- generator (start-filtered) come again from its beginning when its node died: filtered ones are judged by the dupefilter,
 -- unfiltered ones by their index.
@@ -48,6 +49,6 @@ end
 verbs.register('push', { 'creates-crawl', 'accepts', 'once' }, function(crawl, args)
   dupefilters.agree(crawl)
   local isStart = args.kind == 'start' or args.kind == 'start-filtered'
-  local accept = isStart and pushStart or acceptance.accept
-  return cjson.encode((accept(crawl, args.requests, args.kind, args)))
+  if isStart then return cjson.encode(pushStart(crawl, args.requests, args.kind, args)) end
+  return cjson.encode((acceptance.accept(crawl, args.requests, args.kind, args.page, args.page ~= nil)))
 end)

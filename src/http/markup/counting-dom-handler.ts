@@ -1,0 +1,45 @@
+/** Builds the tree of an XML document from the events of htmlparser2, and counts its nodes. */
+import { DomHandler } from 'domhandler';
+import type { NodeBudget } from '../node-budget.js';
+
+/** A text comes in parts, one for each character reference, and a part takes less memory than a node. */
+const PARTS_PER_NODE = 8;
+
+export class CountingDomHandler extends DomHandler {
+  protected budget: NodeBudget;
+
+  constructor(budget: NodeBudget) {
+    super();
+    this.budget = budget;
+  }
+
+  /** The parser collects the attributes of a tag before it tells of the element. */
+  onattribute(): void {
+    this.budget.spend(1);
+  }
+
+  override onopentag(name: string, attributes: Record<string, string>): void {
+    this.budget.spend(1);
+    super.onopentag(name, attributes);
+  }
+
+  override ontext(text: string): void {
+    this.budget.spend(this.lastNode === null ? 1 : 1 / PARTS_PER_NODE);
+    super.ontext(text);
+  }
+
+  override oncomment(text: string): void {
+    this.budget.spend(1);
+    super.oncomment(text);
+  }
+
+  override oncdatastart(): void {
+    this.budget.spend(2);
+    super.oncdatastart();
+  }
+
+  override onprocessinginstruction(name: string, text: string): void {
+    this.budget.spend(1);
+    super.onprocessinginstruction(name, text);
+  }
+}

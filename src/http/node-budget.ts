@@ -1,0 +1,61 @@
+/**
+ * Bounds what the body of a page may become in memory (DOWNLOAD_MAX_NODES): 60 MB of tags, which gzip sends as 400 KB, would
+ * be 20 million elements and 4.6 GB. Beyond the limit the page fails as `too_complex`.
+ */
+import { CrawlnodeError } from '../errors.js';
+
+/** The default of DOWNLOAD_MAX_NODES, for a Response that no node has made. */
+export const DEFAULT_MAX_NODES = 750_000;
+
+/** A value of JSON, a field of CSV or a tag of a sitemap takes less than this part of the memory of a node of a tree. */
+const VALUES_PER_NODE = 4;
+
+/** A body that would become too many nodes. */
+export class TooComplexError extends CrawlnodeError {}
+
+export class NodeBudget {
+  readonly most: number;
+  readonly #what: string;
+  #left: number;
+
+  /**
+   * The nodes of a tree, shared by all that is made of one page.
+   * @param maxNodes DOWNLOAD_MAX_NODES; 0 for no limit. @param what is counted, for the message
+   */
+  constructor(maxNodes = DEFAULT_MAX_NODES, what = 'elements, attributes, texts, comments and instructions') {
+    this.most = maxNodes === 0 ? Number.POSITIVE_INFINITY : maxNodes;
+    this.#what = what;
+    this.#left = this.most;
+  }
+
+  /** For what is read without a tree: four values count as a node. */
+  static ofValues(what: string, maxNodes = DEFAULT_MAX_NODES): NodeBudget {
+    return new NodeBudget(maxNodes * VALUES_PER_NODE, what);
+  }
+
+  /** @throws TooComplexError when it is more than the limit */
+  spend(count: number): void {
+    this.#left -= count;
+    if (this.#left < 0) throw this.#exceeded();
+  }
+
+  #exceeded(): TooComplexError {
+    const most = this.most.toLocaleString('en');
+    return new TooComplexError(
+      'too_complex',
+      `the body has more than ${most} ${this.#what} (DOWNLOAD_MAX_NODES), so it is not parsed`,
+    );
+  }
+}
+
+const budgets = new WeakMap<object, NodeBudget>();
+
+/** Count what is made of a tree later, such as the nodes of `xpath()`, with the nodes of the tree. */
+export function shareBudget(document: object, budget: NodeBudget): void {
+  budgets.set(document, budget);
+}
+
+/** The budget of a tree; a new one for others, such as the tree of one element of a feed. */
+export function budgetOf(document: object): NodeBudget {
+  return budgets.get(document) ?? new NodeBudget();
+}

@@ -1,0 +1,114 @@
+/** A feed file that somebody changes while a real process writes it: exit 1, what is gone is said, and the rest waits. */
+import { appendFileSync, renameSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { startCli } from '../../helpers/cli.js';
+import { onEachEngine, projectOn } from '../../helpers/engine-project.js';
+import { type Site, startSite } from '../../helpers/sites/site.js';
+import { waitFor } from '../../helpers/wait-for.js';
+
+const walk = `
+import { Spider, type Response } from 'crawlnode';
+export default class extends Spider {
+  name = 'walk';
+  startUrls = [this.args.start];
+  *parse(response: Response) {
+    yield { url: response.url };
+    yield* response.followAll(response.links(), this.parse);
+  }
+}
+`;
+
+onEachEngine('a feed file on the %s engine', (engine) => {
+  const here = projectOn(engine, {
+    settings: { ROBOTSTXT_OBEY: false, CONCURRENT_REQUESTS: 8 },
+    files: { 'spiders/walk.ts': walk },
+  });
+  let site: Site;
+  beforeEach(async () => {
+    site = await startSite({ pages: 300, delayMs: 5 });
+  });
+  afterEach(() => site.close());
+  const crawl = (...args: string[]) =>
+    startCli(['crawl', 'walk', '-a', `start=${site.url}`, '--exit-when-done', '-o', 'feed.jsonl', ...args], {
+      cwd: here.project.dir,
+    });
+  const file = () => here.project.path('feed.jsonl');
+  const lines = async (name = 'feed.jsonl') => {
+    if (!here.project.exists(name)) return 0;
+    const text = await here.project.read(name);
+    return text.split('\n').filter((line) => line.startsWith('{"url"')).length;
+  };
+  const waiting = async () =>
+    (await here.look((frontier) => frontier.snapshot(), 'walk')).outbox.reduce(
+      (sum, feed) => sum + feed.waiting,
+      0,
+    );
+
+  it.each([
+    [
+      'cut to nothing',
+      () => writeFileSync(file(), ''),
+      /was cut to 0 bytes .*gone are bytes 0 to [\d,]+, with items 1 to [\d,]+/,
+    ],
+    [
+      'cut in its middle',
+      () => truncateSync(file(), 100),
+      /was cut to 100 bytes .*gone are bytes 100 to [\d,]+, with items \d to [\d,]+/,
+    ],
+    [
+      'renamed',
+      () => renameSync(file(), here.project.path('moved.jsonl')),
+      /was removed or renamed .*is in the renamed file/,
+    ],
+    ['removed', () => unlinkSync(file()), /was removed or renamed .*gone are bytes 0 to/],
+    [
+      'overwritten',
+      () => writeFileSync(file(), 'x'.repeat(100_000)),
+      /was (overwritten|cut to 0 bytes) .*gone are bytes 0 to/,
+    ],
+    [
+      'added to',
+      () => appendFileSync(file(), '{"mine":1}\n'),
+      /was written to by somebody else .*wait in the store/,
+    ],
+  ])('that is %s is exit 1', async (_how, change, says) => {
+    for (const workers of ['1', '2']) {
+      const node = crawl('--workers', workers, '--job', `of-${workers}`);
+      await waitFor(async () => (await lines()) > 20, { what: 'some items' });
+      change();
+      const { code, stderr } = await node.wait();
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(says) });
+      expect(stderr).not.toMatch(/^\s+at /m);
+      for (const name of ['feed.jsonl', 'moved.jsonl']) {
+        if (!here.project.exists(name)) continue;
+        expect((await here.project.read(name)).includes('\0')).toBe(false);
+        unlinkSync(here.project.path(name));
+      }
+    }
+  });
+
+  it('that is cut at any moment is never a green end with items missing, nor has a hole', async () => {
+    for (let run = 1; run <= 6; run += 1) {
+      const node = crawl('--job', `run-${run}`);
+      const at = run * 40;
+      await waitFor(async () => (await lines()) >= at, { what: 'some items' });
+      writeFileSync(file(), '');
+      const { code, stderr } = await node.wait();
+      const text = await here.project.read('feed.jsonl');
+      expect({ run, code, hasHole: text.includes('\0') }).toEqual({ run, code: 1, hasHole: false });
+      expect(stderr).toMatch(/with items 1 to [\d,]+ of this crawl/);
+      unlinkSync(file());
+    }
+  });
+
+  it('that is put back gets what waits: nothing is missing then', async () => {
+    const node = crawl();
+    await waitFor(async () => (await lines()) > 50, { what: 'some items' });
+    renameSync(file(), here.project.path('moved.jsonl'));
+    expect(await node.wait()).toMatchObject({ code: 1 });
+    expect((await lines('moved.jsonl')) + (await waiting())).toBeGreaterThan(50);
+    renameSync(here.project.path('moved.jsonl'), file());
+    expect(await crawl().wait()).toMatchObject({ code: 0 });
+    expect(await lines()).toBe(300);
+  });
+});

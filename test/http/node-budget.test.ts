@@ -1,0 +1,120 @@
+/** What the body of a page may become: beyond DOWNLOAD_MAX_NODES it fails by name, in every reader. */
+import { describe, expect, it } from 'vitest';
+import { csvRows } from '../../src/http/csv-rows.js';
+import { xmlElements } from '../../src/http/markup/xml-elements.js';
+import { Request } from '../../src/http/message/request.js';
+import { Response } from '../../src/http/message/response.js';
+import { DEFAULT_MAX_NODES } from '../../src/http/node-budget.js';
+import { readSitemap } from '../../src/http/sitemap/sitemap.js';
+import { loadSettings } from '../../src/settings/sources/load-settings.js';
+
+const page = (body: string, maxNodes: number, type = 'text/html') =>
+  new Response({ url: 'http://a.example/', headers: { 'content-type': type }, body, maxNodes });
+
+/** The code of the error; null for none. */
+function codeOf(read: () => unknown): unknown {
+  try {
+    read();
+    return null;
+  } catch (error) {
+    return (error as { code?: unknown }).code;
+  }
+}
+
+describe('the nodes of a page', () => {
+  const html = 'text/html';
+  const xml = 'application/xml';
+  it.each([
+    ['elements', '<b>'.repeat(10), html],
+    ['attributes', `<p ${Array.from({ length: 9 }, (_, n) => `a${n}`).join(' ')}>`, html],
+    ['texts', '<br>x'.repeat(5), html],
+    ['parts of a text', `x${'</q>x'.repeat(9)}`, html],
+    ['comments', '<!---->'.repeat(10), html],
+    ['instructions', '<?x?>'.repeat(10), html],
+    ['elements of XML', `<r>${'<b/>'.repeat(9)}</r>`, xml],
+    ['attributes of XML', `<r ${Array.from({ length: 9 }, (_, n) => `a${n}=""`).join(' ')}/>`, xml],
+    ['texts of XML', `<r>${'<b/>x'.repeat(4)}<c/></r>`, xml],
+    ['comments of XML', `<r>${'<!--a-->'.repeat(9)}</r>`, xml],
+    ['instructions of XML', `<r>${'<?a?>'.repeat(9)}</r>`, xml],
+    ['CDATA of XML', `<r>${'<![CDATA[]]>'.repeat(4)}</r>`, xml],
+  ])('are counted: %s', (_name, body, type) => {
+    expect(codeOf(() => page(body, 10, type).css('x'))).toBeNull();
+    expect(codeOf(() => page(body, 9, type).css('x'))).toBe('too_complex');
+    expect(codeOf(() => page(body, 9, type).$('x'))).toBe('too_complex');
+    expect(codeOf(() => page(body, 9, type).xpath('//x'))).toBe('too_complex');
+    expect(codeOf(() => page(body, 0, type).css('x'))).toBeNull();
+  });
+
+  it('are shared by css() and xpath(), whose nodes count half, attributes only when they are looked at', () => {
+    const body = '<p a b>'.repeat(10);
+    const response = page(body, 40);
+    expect(response.css('p').length).toBe(10);
+    expect(response.xpath('//p').length).toBe(10);
+    expect(codeOf(() => response.xpath('//p/@a'))).toBe('too_complex');
+    expect(codeOf(() => page(body, 34).css('p').xpath('.//b'))).toBe('too_complex');
+  });
+
+  it('are counted for a form', () => {
+    const response = page(`<form>${'<input name=a>'.repeat(10)}`, 10);
+    expect(codeOf(() => Request.fromForm(response))).toBe('too_complex');
+  });
+
+  it('do not matter to links(), title::text and the text', () => {
+    const response = page(`<title>T</title><base href=/x/>${'<a href=y>'.repeat(10)}`, 5);
+    expect(codeOf(() => response.css('a'))).toBe('too_complex');
+    expect(response.links()).toEqual(['http://a.example/x/y']);
+    expect(response.css('title::text').get()).toBe('T');
+    expect(response.urljoin('z')).toBe('http://a.example/x/z');
+  });
+
+  it('are by default as many as the setting says', () => {
+    expect(loadSettings({ cwd: '/', env: {}, cli: {} }).settings.DOWNLOAD_MAX_NODES).toBe(DEFAULT_MAX_NODES);
+    expect(page('', DEFAULT_MAX_NODES).maxNodes).toBe(new Response({ url: 'http://a.example/' }).maxNodes);
+  });
+});
+
+describe('links() of a page that gives them a hard time', () => {
+  it('finds them behind a million open elements, names and attributes', () => {
+    const names = Array.from({ length: 200_000 }, (_, n) => `<x${n}>`).join('');
+    const attributes = Array.from({ length: 200_000 }, (_, n) => `x${n}`).join(' ');
+    for (const body of ['<b>'.repeat(1_000_000), names, `<p ${attributes}>`]) {
+      expect(page(`<base href=/x/>${body}<a href=y>`, 1).links()).toEqual(['http://a.example/x/y']);
+    }
+  });
+});
+
+describe('values', () => {
+  it('of JSON are counted, but not what is within strings', () => {
+    const json = (body: string) => page(body, 2, 'application/json').json();
+    expect(json(`[{},[],1,2,3,${' '.repeat(20)}4]`)).toEqual([{}, [], 1, 2, 3, 4]);
+    expect(codeOf(() => json(`[{},[],1,2,3,${' '.repeat(20)}4,5]`))).toBe('too_complex');
+    const text = '[[[[{,:"\\\\[[[,,,';
+    expect(json(JSON.stringify([text, `${text}\\`, '\\'.repeat(20)]))).toHaveLength(3);
+  });
+
+  it('of CSV are the fields', async () => {
+    const read = async (text: string) => {
+      const rows: string[][] = [];
+      for await (const row of csvRows(text, { delimiter: ',', quotechar: '"' }, 2)) rows.push(row);
+      return rows;
+    };
+    await expect(read('a,b\nc,d\ne,f\ng,h\n')).resolves.toHaveLength(4);
+    await expect(read('a,b\nc,d\ne,f\ng,h\ni\n')).rejects.toMatchObject({ code: 'too_complex' });
+  });
+
+  it('of a sitemap are its tags, attributes and texts', () => {
+    const sitemap = (urls: number) =>
+      `<urlset>${'<url><loc>http://a.example/</loc></url>'.repeat(urls)}</urlset>`;
+    expect([...readSitemap(sitemap(2), 2)]).toHaveLength(2);
+    expect(codeOf(() => [...readSitemap(sitemap(3), 2)])).toBe('too_complex');
+  });
+
+  it('of a feed are its elements, with those around each, and one element has as many nodes as a page', () => {
+    const feed = (items: number, inside = '') => `<a><b>${`<i>${inside}</i>`.repeat(items)}</b></a>`;
+    const read = (text: string, maxNodes: number) => [...xmlElements(text, 'i', maxNodes)].length;
+    expect(read(feed(10), 8)).toBe(10);
+    expect(codeOf(() => read(feed(11), 8))).toBe('too_complex');
+    expect(codeOf(() => read(feed(1, '<j/>'.repeat(8)), 8))).toBe('too_complex');
+    expect(read(feed(2, '<j/>'.repeat(7)), 8)).toBe(2);
+  });
+});
