@@ -45,14 +45,14 @@ export interface Received {
 /** The steps of a page that do not depend on middleware; see `crawl-one.ts`. */
 export interface PageSteps {
   startDownload(work: Work): Promise<Download>;
-  /** Count a download error. @throws any other error, and that of a page that is over */
+  /** Count a download error. @throws any other error, also that of a page that is over */
   noteFailure(work: Work, error: unknown): DownloadError;
   noteResponse(work: Work, download: Download): Received;
   finish(work: Work, verdict: Verdict, received: Received): Promise<PageEnding> | PageEnding;
   giveUp(work: Work, error: DownloadError): Promise<PageEnding>;
 }
 
-/** The steps that a response passes, and what may end its way after each. */
+/** The built-in steps that a response passes; after each of them its way may end. */
 const inward: readonly (Part & {
   readonly passed: 'redirect' | 'retry' | null;
   readonly end: Verdict['kind'] | null;
@@ -74,7 +74,7 @@ interface Page {
   readonly steps: PageSteps;
 }
 
-/** Process a page. One that ends without a download gives its page back to the budget. */
+/** Process a page. A page that ends without a download is not counted against the budget. */
 export async function throughMiddleware(
   stored: Work,
   chain: DownloaderChain,
@@ -115,8 +115,8 @@ async function goOut(page: Page): Promise<PageEnding> {
 }
 
 /**
- * Remove the Cookie header that was attached: whoever copies the request later would store the session of today with the copy,
- * which would be sent in place of the jar.
+ * Remove the Cookie header that was added. A copy of the request that is made later would store today's session with it,
+ * and send that instead of the jar's cookies.
  */
 function detach({ headers }: OutgoingRequest, cookie: string | null): void {
   if (cookie !== null && headers.Cookie === cookie) delete headers.Cookie;
@@ -153,7 +153,7 @@ async function comeIn(page: Page, given: Received): Promise<PageEnding> {
   return steps.finish(work, verdict, received);
 }
 
-/** Errors of the download, and of a module on the way out. */
+/** Errors of the download and of modules that process the request. */
 async function recover(page: Page, cause: DownloadError | Thrown): Promise<PageEnding> {
   const { work, request, chain, steps } = page;
   const { deps } = work;
@@ -186,7 +186,7 @@ async function follow(
   if (step.kind === 'request') {
     return takeReturned(work, step.request, step.by, answered?.status ?? null);
   }
-  // Where it came from is the module's secret, so only the URL can tell whether its links may lead to private addresses.
+  // Only the module knows where the response came from, so the URL decides whether its links may lead to private addresses.
   const fromPrivateAddress = isPrivateHost(work.record.url);
   return comeIn(page, { response: step.response, fromPrivateAddress, pauseMs: null });
 }

@@ -14,7 +14,7 @@ import { Request } from '../../http/message/request.js';
 import { Response } from '../../http/message/response.js';
 import { runCallback } from '../../spider/run-callback.js';
 import type { Signals } from '../extensions/signals.js';
-import { followsRedirects, inTurn, knownFile } from '../files/end-file.js';
+import { fileWithoutDownload, followsRedirects, inTurn } from '../files/end-file.js';
 import { add } from '../links/filter-links.js';
 import { type PageSteps, type Received, throughMiddleware } from '../middleware/through-middleware.js';
 import { throughSpiderMiddleware } from '../middleware/through-spider-middleware.js';
@@ -28,14 +28,14 @@ import { refreshTarget } from './meta-refresh-request.js';
 import type { PageDeps, PageEnding, Work } from './page-work.js';
 
 /**
- * A domain's delay counts from the lease. Where the download begins this much later, the delay is counted again from
- * then, so that the next download keeps its distance. It is half of what two downloads may be closer than the delay.
+ * The delay of a domain counts from the lease. If a download begins later than this, the delay is counted again from its
+ * begin, so that the next download keeps its distance. The value is half of the tolerance that two downloads have.
  */
 const NOTICEABLY_LATE_MS = 25;
 
 /**
- * Process a leased page and settle it, once. Never rejects.
- * @param onError hears what ends the whole incarnation, such as the death of it.
+ * Process a leased page and settle it once. Never rejects. @param onError gets errors that end the whole incarnation, such
+ * as its death.
  */
 export async function crawlOne(
   flight: Flight,
@@ -50,9 +50,9 @@ export async function crawlOne(
     if (revisit !== null) effects = revisit.addTo(effects, ending.outcome, ending.links);
     slots.settle(flight, ending.outcome, effects, ending.links);
   } catch (error) {
-    if (flight.over) return; // the error of its own abort, after a drop or a release
+    if (flight.over) return; // after a drop or a release: the error of the page's own abort
     if (concernsNode(error)) return onError(error);
-    // Whatever is wrong with one page, the node goes on.
+    // A page with an unexpected error must not stop the node.
     deps.log.error(
       { id: flight.lease.id, error: messageOf(error) },
       'a page failed with an unexpected error',
@@ -69,7 +69,9 @@ export async function crawlOne(
   }
 }
 
-/** The page goes back to the queue, uncounted: its download would begin too late for the delay of its domain. */
+/**
+ * The page returns to the queue, not counted as an attempt: its download would begin too late for the delay of its domain.
+ */
 const late: PageEnding = {
   outcome: { kind: 'released', reason: 'late', unstarted: true },
   effects: noEffects,
@@ -92,10 +94,10 @@ function processPage(flight: Flight, deps: PageDeps): Promise<PageEnding> | Page
 /** A file that another request has fetched meanwhile is not downloaded again. */
 async function proceedToFile(work: Work): Promise<PageEnding> {
   if (work.flight.over) throw new Error('the file was given back before its download');
-  const known = await knownFile(work);
-  if (known === null) return proceed(work);
+  const finished = await fileWithoutDownload(work);
+  if (finished === null) return proceed(work);
   const outcome = { kind: 'done', reason: 'file', attempts: work.record.attempts, unstarted: true } as const;
-  return endOfFile(work, known, outcome);
+  return endOfFile(work, finished, outcome);
 }
 
 async function proceed(work: Work): Promise<PageEnding> {
@@ -132,7 +134,7 @@ function isTooLate({ lease, dueAt }: Flight): boolean {
   return performance.now() - dueAt > beginWithinMs(lease.delayMs);
 }
 
-/** The way of a page without downloader middleware. */
+/** Process a page without downloader middleware. */
 async function straight(work: Work): Promise<PageEnding> {
   let download: Download;
   try {
@@ -225,7 +227,7 @@ function noteResponse(work: Work, download: Download): Received {
   return { response, fromPrivateAddress, pauseMs };
 }
 
-/** Carry out what a response means. Not async, which saves every page a promise. */
+/** Carry out the verdict on a response. Not async, which saves every page a promise. */
 function finish(judged: Work, verdict: Verdict, received: Received): Promise<PageEnding> | PageEnding {
   const { response, fromPrivateAddress } = received;
   const { status } = response;
@@ -312,7 +314,7 @@ function passOn(work: Work, verdict: Verdict, response: Response): Promise<PageE
   return errback(work, failure, { kind: 'done', reason: 'httperror', status, attempts, noPage: 'error' });
 }
 
-/** The page with the origin that its links and redirects inherit. */
+/** The page with another origin, which its links and redirects inherit. */
 function passingOn(work: Work, origin: RequestRecord['origin']): Work {
   return origin === work.record.origin ? work : { ...work, record: { ...work.record, origin } };
 }
@@ -329,7 +331,7 @@ function letRest(work: Work): void {
   leaveAlone(work, restMs, 'autothrottle');
 }
 
-/** No node requests the domain for so long. Sent before the page's settle, so that no lease comes in between. */
+/** Pause a domain for all nodes. This is sent before the settle of the page, so that no lease comes in between. */
 function leaveAlone(
   { flight, deps }: Work,
   forMs: number,
