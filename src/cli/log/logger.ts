@@ -75,12 +75,12 @@ async function logFile(file: string, context: Context) {
 function withoutClashes(
   base: Readonly<Record<string, unknown>>,
 ): (fields: Record<string, unknown>) => Record<string, unknown> {
-  const taken = new Set([...Object.keys(base), 'level', 'time', 'msg']);
+  const reserved = new Set([...Object.keys(base), 'level', 'time', 'msg']);
   return (fields) => {
     for (const name in fields) {
-      if (!taken.has(name)) continue;
+      if (!reserved.has(name)) continue;
       return Object.fromEntries(
-        Object.entries(fields).map(([key, value]) => [taken.has(key) ? `${key}_` : key, value]),
+        Object.entries(fields).map(([key, value]) => [reserved.has(key) ? `${key}_` : key, value]),
       );
     }
     return fields;

@@ -81,12 +81,12 @@ async function move(file: FeedFile, writer: FeedWriter, options: ExportOptions):
   const before = file.items;
   // Only the present items: with a running crawl the export would never end.
   let left = Math.min(max, (await frontier.count()).items);
-  for (let taken = -1; taken !== 0; left -= taken) {
+  for (let moved = -1; moved !== 0; left -= moved) {
     const take = left > 0 ? frontier.feeds.take(writer, Math.min(left, TAKE)) : 0;
     const [took, wrote] = await Promise.allSettled([take, file.drain()]);
     if (wrote.status === 'rejected') throw wrote.reason;
     if (took.status === 'rejected') throw took.reason;
-    taken = took.value;
+    moved = took.value;
     onProgress(file.items - before);
   }
 }

@@ -131,8 +131,9 @@ function expanded(file: string, names: FeedNames | undefined, inBatches = false)
     if (name === 'batch_id') return part;
     const value = values[name];
     if (value !== undefined) return value;
-    const known = 'use %(name)s (the spider), %(job)s, %(time)s, and %(batch_id)d with batch_item_count';
-    throw new UsageError(`${file}: unknown placeholder ${part} in the name of a file: ${known}`);
+    const placeholders =
+      'use %(name)s (the spider), %(job)s, %(time)s, and %(batch_id)d with batch_item_count';
+    throw new UsageError(`${file}: unknown placeholder ${part} in the name of a file: ${placeholders}`);
   });
 }
 

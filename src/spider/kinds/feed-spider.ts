@@ -49,13 +49,13 @@ export abstract class FeedSpider extends Spider {
       if (at <= first) continue;
       const results: unknown[] = [];
       for await (const result of resultsOfCall(parseRecord)) results.push(result);
-      const kept = await this.processResults(adapted, results);
-      if (kept === undefined) {
+      const processed = await this.processResults(adapted, results);
+      if (processed === undefined) {
         throw new UsageError(
           'processResults() returned nothing: return the results to keep, or an empty list',
         );
       }
-      for await (const result of resultsOf(kept)) {
+      for await (const result of resultsOf(processed)) {
         part.add(result);
         yield result as Yielded;
       }
