@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { classOf, type Dupefilter, expiresAt } from '../../src/frontier/dupefilter-classes.js';
 import { allParts, type Frontier, PUSH_CHUNK } from '../../src/frontier/frontier.js';
 import { everyDupefilter } from '../helpers/frontier/every-dupefilter.js';
-import { comesBack, leavesNothing, movesTo, readAll } from './backups-dupefilters.js';
+import { bringsBackTheLiving, comesBack, leavesNothing, movesTo, readAll } from './backups-dupefilters.js';
 import { bloom } from './dupefilters-bloom.js';
 import { state } from './dupefilters-state.js';
 import { timed } from './dupefilters-timed.js';
@@ -48,6 +48,10 @@ export function dupefilters(openWorld: () => Promise<World>): void {
         crawlWith(dupefilter)((crawl) => isNewAfterLoss(crawl, dupefilter))());
       vanishedFingerprints(crawlWith(dupefilter), dupefilter);
       it('comes back from a backup, with what it knew of each fingerprint', crawlWith(dupefilter)(comesBack));
+      it(
+        'takes of a backup what has not expired since',
+        crawlWith(dupefilter)(bringsBackTheLiving),
+      );
       if (classOf(dupefilter).canForget) {
         it('has no part in a backup once all of it is forgotten', crawlWith(dupefilter)(leavesNothing));
       }
