@@ -62,7 +62,9 @@ export function timed(crawlWith: (dupefilter: Dupefilter) => InCrawl): void {
       'remembers nothing of a backup for longer than what it records itself',
       crawlWith({ class: 'TimedRFPDupeFilter', expireMs: 60_000 })(async (crawl) => {
         const untilMs = await restored(crawl, [Date.now() + 30_000, Date.now() + 3_600_000, null]);
-        const [least, ...others] = untilMs.map((instant) => (instant ?? Number.POSITIVE_INFINITY) - Date.now());
+        const [least, ...others] = untilMs.map(
+          (instant) => (instant ?? Number.POSITIVE_INFINITY) - Date.now(),
+        );
         expect(least).toBeLessThanOrEqual(30_000);
         expect(others).toHaveLength(2);
         for (const other of others) {

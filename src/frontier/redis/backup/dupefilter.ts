@@ -73,7 +73,10 @@ async function* readRows<T>(
   for await (const page of found) yield pairs(page).map(([id, value]) => [id, decode(value)]);
 }
 
-async function* filtered<T>(pages: AsyncIterable<readonly T[]>, test: (value: T) => boolean): AsyncIterable<T[]> {
+async function* filtered<T>(
+  pages: AsyncIterable<readonly T[]>,
+  test: (value: T) => boolean,
+): AsyncIterable<T[]> {
   for await (const page of pages) yield page.filter(test);
 }
 
