@@ -45,31 +45,31 @@ export class SeenLinks {
   #old = this.#young;
 
   /**
-   * @param maxAgeMs how long a link that is cached now may be taken for seen; infinite where nothing expires.
-   * @param refresh what it matches is new again at some time, and never taken in.
+   * @param maxAgeMs how long a link that is cached now may count as seen; infinite when fingerprints do not expire.
+   * @param refresh links that match it may be fetched again, so they are never cached.
    */
   constructor(maxAgeMs: () => number = () => Number.POSITIVE_INFINITY, refresh: Refresh | null = null) {
     this.#maxAgeMs = maxAgeMs;
     this.#refresh = refresh;
   }
 
-  /** Under which the links were seen; null when there are none. */
+  /** The epoch of the cached links; null when the cache is empty. */
   get epoch(): string | null {
     return this.#epoch;
   }
 
-  /** Drop what is too old. Called once a page, as looking at the clock for each link would cost more than finding it. */
+  /** Drop links that are too old. Called once a page: reading the clock for each link would cost more than the look-up. */
   age(nowMs: number): void {
     if (nowMs - this.#young.sinceMs >= this.#young.maxAgeMs / 2) this.#turn(nowMs);
     if (nowMs - this.#old.sinceMs >= this.#old.maxAgeMs) this.#old = this.#generation(nowMs);
   }
 
-  /** Whether a request is for a link known to be seen. */
+  /** Whether a request is for a cached link. */
   has(request: Request): boolean {
     return isPlainLink(request) && (this.#young.urls.has(request.url) || this.#old.urls.has(request.url));
   }
 
-  /** Take in links whose settle was answered under `epoch`. */
+  /** Cache links whose settle was answered under `epoch`. */
   learn(
     links: readonly { readonly found: { readonly request: Request } }[],
     epoch: string,
@@ -84,7 +84,7 @@ export class SeenLinks {
     }
   }
 
-  /** The store knows of another epoch than this one. */
+  /** Called when the store has another epoch than the cache. */
   forget(epoch: string): void {
     if (epoch === this.#epoch) this.#begin(null, 0);
   }
@@ -107,7 +107,7 @@ export class SeenLinks {
 
 class Generation {
   readonly urls = new Set<string>();
-  /** When the first of its links may have come in. */
+  /** When the first link of this generation may have been added. */
   readonly sinceMs: number;
   readonly maxAgeMs: number;
   #chars = 0;
@@ -128,7 +128,7 @@ class Generation {
   }
 }
 
-/** Whether nothing but its URL makes a request's identity, under every fingerprinter. */
+/** Whether every fingerprinter identifies the request by its URL alone. */
 function isPlainLink(request: Request): boolean {
   return (
     request.method === 'GET' && request.body === null && !request.dontFilter && request.headers === noHeaders

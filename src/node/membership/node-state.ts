@@ -1,4 +1,4 @@
-/** What stays the same over all incarnations of a node. */
+/** The state of a node that all its incarnations share. */
 
 import { Signals } from '../extensions/signals.js';
 import { DroppedLinks } from '../links/dropped-links.js';
@@ -51,7 +51,7 @@ export class NodeState {
   readonly startedAt = performance.now();
   /** When a feed began to fail; null while all is well. */
   feedFailingSince: number | null = null;
-  /** What the store counted when this node left; null before, and where it could not be read. */
+  /** The totals in the store when this node left; null before, and when they could not be read. */
   finalTotals: FinalTotals | null = null;
 
   constructor(deps: NodeDeps) {
@@ -83,7 +83,7 @@ export class NodeState {
     this.finalTotals = await readFinalTotals(frontier, reason, mayWait ? leftMs : () => 0);
   }
 
-  /** The last node of a run has left: nobody goes on with it. */
+  /** Called when this node was the last of its run, which is therefore over. */
   noteLast(): void {
     const totals = this.finalTotals;
     if (totals?.run) this.finalTotals = { ...totals, run: { ...totals.run, isOver: true } };

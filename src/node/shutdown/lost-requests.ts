@@ -1,4 +1,4 @@
-/** What users are told of lost requests: those whose records vanished from the store. */
+/** Messages about lost requests: requests whose records vanished from the store. */
 import type { CrawlState } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 
@@ -15,7 +15,9 @@ function requestsAre(lost: number): string {
   return lost === 1 ? '1 request is' : `${lost.toLocaleString('en')} requests are`;
 }
 
-/** The lost requests of a crawl, as one node hears of them: said at once, and again when many more are lost. */
+/**
+ * The lost requests of a crawl, as one node learns of them. They are logged at once, and again when there are many more.
+ */
 export class Losses {
   readonly #log: Logger;
   readonly #crawl: string;
@@ -33,7 +35,7 @@ export class Losses {
   hear({ lost }: Pick<CrawlState, 'lost'>): void {
     this.#before ??= lost;
     this.#now = lost;
-    // Losses are found in batches: twice as many is news, one more batch is not.
+    // Losses are found in batches, so another message is logged only when their number has doubled.
     if (lost === 0 || lost < 2 * this.#said || lost === this.#said) return;
     this.#said = lost;
     this.#log.error({ lost }, lossMessage(lost, this.#crawl));

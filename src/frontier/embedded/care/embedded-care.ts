@@ -49,6 +49,7 @@ export function embeddedCare(
       yield* inWindows<string>(batch, '', examineDomains);
       yield await batch.read(examineCrawl);
     },
+    unexplained: async (ids) => ids,
     misplaced: (ids) =>
       batch.read(({ sql, space }) =>
         ids.flatMap((id) => {

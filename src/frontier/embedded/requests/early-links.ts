@@ -2,7 +2,7 @@
  * Unfiltered links that a page has pushed before its settle. No dupefilter knows them, so their ids are kept while the request
  * of the page is live: when its node dies and a link is done by then, the page comes again and would have it accepted twice.
  *
- * The ids of a page are rows of a space of their own, some 45 bytes each. The space loses its name with the page, and the rows
+ * The ids of a page are rows of a space of their own, some 31 bytes each, as in the table `seen`. The space loses its name with the page, and the rows
  * are deleted later in small steps, however many they are.
  */
 import type { Transaction } from '../crawl/transaction.js';
