@@ -108,21 +108,21 @@ function every(inCrawl: InCrawl, dupefilter: Dupefilter): void {
       const { frontier } = await crawl.node();
       await frontier.push([request('a')], 'seeds');
       await commit(frontier, await takeOne(frontier));
-      expect(await frontier.push([request('a')], 'seeds-filtered')).toEqual({ accepted: 0, duplicates: 1 });
+      expect(await frontier.push([request('a')], 'seeds-judged')).toEqual({ accepted: 0, duplicates: 1 });
       expect(await frontier.push([request('a')], 'seeds')).toEqual({ accepted: 1, duplicates: 0 });
       expect(await frontier.snapshot()).toMatchObject({ accepted: 2, seen: 1 });
     }),
   );
 
   it(
-    'is neither asked nor told of an unfiltered request',
+    'is neither asked nor told of a request with dontFilter',
     inCrawl(async (crawl) => {
       const frontier = await crawl.outsider();
-      const one = request('a', { unfiltered: true, ordinal: 1 });
+      const one = request('a', { dontFilter: true, ordinal: 1 });
       expect(await frontier.push([one], 'links')).toEqual({ accepted: 1, duplicates: 0 });
       expect((await frontier.snapshot()).seen).toBe(0);
       expect(await frontier.push([request('a')], 'links')).toEqual({ accepted: 1, duplicates: 0 });
-      const two = request('a', { unfiltered: true, ordinal: 2 });
+      const two = request('a', { dontFilter: true, ordinal: 2 });
       expect(await frontier.push([two], 'links')).toEqual({ accepted: 1, duplicates: 0 });
       expect((await frontier.snapshot()).seen).toBe(1);
     }),

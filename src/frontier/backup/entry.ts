@@ -21,7 +21,7 @@ export interface BackupRequest {
   /** Absent when it never crashed a node. */
   readonly crashes?: number;
   /** Set by the embedded engine only, whose StateDupeFilter uses it. */
-  readonly unfiltered?: true;
+  readonly dontFilter?: true;
   readonly record: string;
 }
 

@@ -87,7 +87,7 @@ export abstract class FeedSpider extends Spider {
     }
   }
 
-  /** Unfiltered, since it is the same request again. */
+  /** With dontFilter, since it is the same request again. */
   #nextPart(response: Response, firstRecord: number): Request | null {
     const { part = 1 } = response.cbKwargs;
     if (part >= MAX_PARTS) {

@@ -4,7 +4,7 @@
 --                                         call has already found all of them unseen. Returns by how much its size grew
 --   forget(crawl, mark)                   1 when it was there; a class that cannot forget has none. And by how much its size
 --                                         shrank, where that is not the same
---   markOf(id)                            the mark of a filtered request, from its id, which is its fingerprint (20 bytes);
+--   markOf(id)                            the mark of a request without dontFilter, from its id, the fingerprint (20 bytes);
 --                                         only with forget
 --   count(crawl)                          how many it holds
 --   size(crawl)                           the same in O(1), with those that have expired: see marks.lua

@@ -13,7 +13,7 @@ local function isFollowed(crawl)
   return agreed and agreed.followsRequests
 end
 
--- Notes what happened to requests. What has no entry gets none: it is unfiltered, or was forgotten.
+-- Notes what happened to requests. What has no entry gets none: it is dontFilter, or was forgotten.
 -- statuses, attempts: of each; nil leaves them as they are.
 function state.note(crawl, ids, name, statuses, attempts)
   if #ids == 0 or not isFollowed(crawl) then return end
