@@ -53,10 +53,10 @@ dupefilters.StateDupeFilter = {
   count = function(crawl) return redis.call('HLEN', crawl.keys.dupefilter) end,
   size = function(crawl) return redis.call('HLEN', crawl.keys.dupefilter) end,
   -- Another class has recorded no more than that the fingerprint was seen.
-  restore = function(crawl, marks, args)
+  restore = function(crawl, marks, _, lives)
     local finished, added = state.pack(crawl, 'done', 0, 0), 0
     for i, mark in ipairs(marks) do
-      added = added + redis.call('HSETNX', crawl.keys.dupefilter, mark, args.lives and args.lives[i] or finished)
+      added = added + redis.call('HSETNX', crawl.keys.dupefilter, mark, lives and lives[i] or finished)
     end
     return added
   end,
