@@ -14,13 +14,13 @@
  *
  * Glossary, for TypeScript, Lua and SQL alike:
  * - *fingerprint*: 20-byte SHA-1 of what a request asks for. Two requests with the same fingerprint are duplicates.
- * - *id*: what identifies a live request, 20 bytes: its fingerprint. For an unfiltered request it is a hash of fingerprint,
+ * - *id*: what identifies a live request, 20 bytes: its fingerprint. For a request with `dontFilter` it is a hash of fingerprint,
  *   parent and ordinal, so that pushing the same one again has no effect.
  * - *record*: what is stored of a request to download it, JSON text that the frontier never reads. A *row* (SQL) or *entry*
  *   (Redis) is what the frontier itself knows of a request, domain, node or feed.
  * - *mark*: a fingerprint in the form in which the dupefilter of the crawl stores it.
- * - *filtered*: subject to the dupefilter; an *unfiltered* request (`dontFilter`) bypasses it. What the dupefilter turns
- *   away is a *duplicate*. Only the counter `dupefilter/filtered` has Scrapy's older meaning: it counts duplicates.
+ * - *dontFilter*: set on a request that the dupefilter neither judges nor stores. What it turns away is a *duplicate*.
+ *   *filtered* is Scrapy's word for duplicates; only the counter `dupefilter/filtered` and SEEDS_FILTERED use it.
  * - *lease*: the right to process one request, protected by a *token* that no other lease has.
  * - *node*: a crawlnode process. It registers as an *incarnation* (node id + random).
  * - *domain*: the politeness key.

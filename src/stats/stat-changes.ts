@@ -40,10 +40,10 @@ export class StatChanges {
 
   /** Remove and return the changes, in order. */
   take(): StatChange[] {
-    const taken = this.#changes;
+    const changes = this.#changes;
     this.#changes = [];
     this.#last.clear();
-    return taken;
+    return changes;
   }
 }
 

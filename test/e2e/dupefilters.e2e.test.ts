@@ -11,17 +11,7 @@ import { waitFor } from '../helpers/wait-for.js';
 
 const PAGES = 40;
 
-describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
-  const here = projectOn(engine, {
-    settings: { CONCURRENT_REQUESTS_PER_DOMAIN: 16, START_TIMEOUT: 1, ROBOTSTXT_OBEY: false },
-    files: {},
-  });
-  let site: Site;
-  beforeEach(async () => {
-    site = await startSite({ pages: PAGES });
-    await here.project.write(
-      'spiders/site.ts',
-      `
+const spiderOf = (site: Site) => `
 import { Spider, type Response } from 'crawlnode';
 export default class extends Spider {
   name = 'site';
@@ -30,8 +20,17 @@ export default class extends Spider {
     yield* response.followAll('a', this.parse);
   }
 }
-`,
-    );
+`;
+
+describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
+  const here = projectOn(engine, {
+    settings: { CONCURRENT_REQUESTS_PER_DOMAIN: 16, START_TIMEOUT: 1, ROBOTSTXT_OBEY: false },
+    files: {},
+  });
+  let site: Site;
+  beforeEach(async () => {
+    site = await startSite({ pages: PAGES });
+    await here.project.write('spiders/site.ts', spiderOf(site));
   });
   afterEach(() => site.close());
 
@@ -107,19 +106,7 @@ describe.each(engines)(
     let site: Site;
     beforeEach(async () => {
       site = await startSite({ pages: LINKED });
-      await here.project.write(
-        'spiders/site.ts',
-        `
-import { Spider, type Response } from 'crawlnode';
-export default class extends Spider {
-  name = 'site';
-  startUrls = ['${site.url}'];
-  *parse(response: Response) {
-    yield* response.followAll('a', this.parse);
-  }
-}
-`,
-      );
+      await here.project.write('spiders/site.ts', spiderOf(site));
     });
     afterEach(() => site.close());
 

@@ -1,10 +1,10 @@
-/** Unfiltered links that a page pushes before its settle come once, whatever happens to the node meanwhile. */
+/** dontFilter links that a page pushes before its settle come once, whatever happens to the node meanwhile. */
 import { describe, expect, it } from 'vitest';
 import { allParts, type Frontier } from '../../src/frontier/frontier.js';
 import { type Crawl, commit, done, failed, request, takeOne } from './world.js';
 
 const page = request('page');
-const child = (name: string, ordinal = 0) => request(name, { unfiltered: true, ordinal });
+const child = (name: string, ordinal = 0) => request(name, { dontFilter: true, ordinal });
 
 /** Push links of the page early, as a node that has many of them does. */
 const pushEarly = (frontier: Frontier, ...names: string[]) =>
@@ -36,7 +36,7 @@ async function begunAgain(crawl: Crawl): Promise<{ frontier: Frontier; doomed: F
 }
 
 export function earlyLinks(crawl: () => Crawl): void {
-  describe('unfiltered links that are pushed before the settle of their page', () => {
+  describe('links with dontFilter that are pushed before the settle of their page', () => {
     it('are accepted once, also when one is done before the node of the page dies', async () => {
       const { frontier } = await begunAgain(crawl());
       const lease = await takeOne(frontier);

@@ -90,7 +90,7 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
     push: (requests, kind, part = { from: 0, total: requests.length }) =>
       client.enter((tx) => {
         const isEarly = 'page' in part;
-        if (!isEarly && (kind === 'start' || kind === 'start-filtered')) {
+        if (!isEarly && (kind === 'start' || kind === 'start-generated')) {
           return acceptStart(tx, requests, kind, part);
         }
         const page = isEarly ? { id: bytesOf(part.page), isEarly } : undefined;
@@ -109,7 +109,7 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
     peekSeeds: read(peekSeeds),
     intake: async (seeds) => {
       if (seeds.length === 0) return { accepted: 0, duplicates: 0, bad: 0 };
-      return client.enter((tx) => intake(tx, seeds, options.seedsFiltered ? 'seeds-filtered' : 'seeds'));
+      return client.enter((tx) => intake(tx, seeds, options.seedsFiltered ? 'seeds-judged' : 'seeds'));
     },
     badSeeds: read(badSeeds),
     appendSeeds: (values) =>

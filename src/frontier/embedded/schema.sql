@@ -81,7 +81,7 @@ CREATE TABLE tally (
   hungry         INTEGER NOT NULL,       -- number of the node that got nothing last; 0: none
   hungry_at      INTEGER NOT NULL,
   busy_at        INTEGER NOT NULL,       -- when something was last pending, delayed or leased
-  run_pages      INTEGER NOT NULL,       -- of this run: pages leased
+  run_leased     INTEGER NOT NULL,       -- of this run: leases given, without those given back before a download
   run_items      INTEGER NOT NULL,
   run_errors     INTEGER NOT NULL,       -- exceptions in spider code
   run_failed     INTEGER NOT NULL,       -- requests that failed
@@ -105,7 +105,7 @@ CREATE TABLE node (
   started_at       INTEGER NOT NULL,
   feeds            TEXT NOT NULL,        -- JSON: ids of the outboxes that get its items
   beat_at          INTEGER NOT NULL,     -- last heartbeat
-  pages            INTEGER NOT NULL,     -- settled as done or failed
+  settled          INTEGER NOT NULL,     -- requests that it settled as done or failed
   pages_per_second REAL NOT NULL,
   leased           INTEGER NOT NULL,     -- requests it holds
   is_dead          INTEGER NOT NULL      -- flag: declared dead, its leases wait to be given back
@@ -125,7 +125,7 @@ CREATE TABLE request (
   arrival    INTEGER NOT NULL,           -- µs since 1970, unique in the crawl, rises with each; LifoQueue: negative
   due        INTEGER,                    -- delayed: µs since 1970
   crashes    INTEGER NOT NULL,           -- nodes that died while they processed it
-  unfiltered INTEGER NOT NULL,           -- flag: the dupefilter does not record its id
+  dont_filter INTEGER NOT NULL,          -- flag: the dupefilter does not record its id
   node       INTEGER,                    -- leased: number of the node that holds it
   token      INTEGER,                    -- leased: number of this lease, raised with each
   leased_at  INTEGER
@@ -177,7 +177,6 @@ CREATE TABLE domain (
   delay_setting REAL,                    -- NULL: that of the tunables applies
   delay_robots  REAL NOT NULL,
   delay_auto    REAL NOT NULL,           -- by AutoThrottle; 0: no answer yet
-  pages         INTEGER NOT NULL,        -- leases given
   PRIMARY KEY (space, name)
 ) STRICT, WITHOUT ROWID;
 
@@ -205,7 +204,7 @@ CREATE TABLE robots (
 
 CREATE INDEX robots_kept ON robots (space, kept_until);
 
--- Unfiltered links that a page pushed before its settle, while its request is live. Each page has a space of its own, named
+-- Links with dontFilter that a page pushed before its settle, while its request is live. Each page has a space of its own, named
 -- by the requests key and its id.
 CREATE TABLE early_link (
   space INTEGER NOT NULL,
@@ -295,10 +294,10 @@ CREATE TABLE validator (
 ) STRICT, WITHOUT ROWID;
 
 -- How many requests of a domain were accepted since the crawl began or last finished, while pagesPerDomain of the tunables limits them.
-CREATE TABLE domain_pages (
+CREATE TABLE domain_accepted (
   space  INTEGER NOT NULL,               -- of the requests key
   domain TEXT NOT NULL,
-  pages  INTEGER NOT NULL,
+  accepted INTEGER NOT NULL,
   PRIMARY KEY (space, domain)
 ) STRICT, WITHOUT ROWID;
 

@@ -28,7 +28,7 @@ export const internalWords = [
   'cookie-versions',
   'jars',
   'validators',
-  'domain-pages',
+  'domain-accepted',
   'early',
 ] as const;
 

@@ -141,7 +141,7 @@ export type SettleAnswer =
       readonly committed: true;
       /** The epoch under which the links were checked. */
       readonly epoch: string;
-      /** The dupefilter has every filtered request sent; false when one was dropped, or a forgotten one is live. */
+      /** The dupefilter has every request sent that has no dontFilter; false when one was dropped, or a forgotten one is live. */
       readonly allSeen: boolean;
       /** Counts the requests sent. Withheld links are not among the duplicates. */
     } & PushAnswer)

@@ -110,7 +110,7 @@ export interface Inspection {
   readonly dueAtMs: number | null;
   /** Why the request failed; null when it has not. */
   readonly failure: Omit<FailedRequest, 'id' | 'record' | 'crashes'> | null;
-  /** The state in a StateDupeFilter; null with other classes, and for an unfiltered, unknown or forgotten request. */
+  /** The state in a StateDupeFilter; null with other classes, and for a dontFilter, unknown or forgotten request. */
   readonly life: RequestLife | null;
 }
 

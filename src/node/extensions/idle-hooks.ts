@@ -109,7 +109,7 @@ export class IdleHooks {
     const { frontier, outage, stop, alarm } = this.#deps;
     let accepted = 0;
     for (const part of inChunks(requests, requestWeight)) {
-      accepted += (await outage.through('push', stop, () => frontier.push(part, 'seeds-filtered'))).accepted;
+      accepted += (await outage.through('push', stop, () => frontier.push(part, 'seeds-judged'))).accepted;
       alarm.ring();
     }
     return accepted;

@@ -1,5 +1,5 @@
 /**
- * The links of one page: filtered by the rules of the crawl and by the cache of seen links, and converted for the frontier.
+ * The links of one page: chosen by the rules of the crawl and by the cache of seen links, and converted for the frontier.
  * When they are too many for one settle, the first chunks are pushed before it.
  */
 

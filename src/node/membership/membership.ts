@@ -91,7 +91,7 @@ export async function pushStart(
   let accepted = 0;
   for (const chunk of inChunks(requests, requestWeight)) {
     const part = { from, total, key: startKey(spider.args) };
-    const push = () => (again ? frontier.push(chunk, 'seeds-filtered') : frontier.push(chunk, 'start', part));
+    const push = () => (again ? frontier.push(chunk, 'seeds-judged') : frontier.push(chunk, 'start', part));
     accepted += (await outage.through('push', stop, push)).accepted;
     from += chunk.length;
   }

@@ -1,6 +1,5 @@
 /** Delays a download that would begin later than the delay of its domain allows, because a middleware was slow. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beginWithinMs } from '../page/judge-download.js';
 import type { Flight } from '../page/leased-pages.js';
 import type { PageDeps } from '../page/page-work.js';
 
@@ -20,7 +19,7 @@ export async function awaitOwnTurn(
 ): Promise<boolean> {
   const { lease } = flight;
   if (flight.over) return false;
-  while (performance.now() - flight.dueAt > beginWithinMs(lease.delayMs)) {
+  while (performance.now() > flight.beginByMs) {
     const askedAt = performance.now();
     const waitMs = await outage.through('defer', flight.signal, () => frontier.defer(lease));
     if (waitMs === null || waitMs > LONGEST_DELAYS * lease.delayMs + LONGEST_MS) return false;

@@ -53,7 +53,7 @@ async function again(work: Work, returned: Request, by: string, status: number |
   };
 }
 
-/** The other request is filtered like any discovered request; this one is done. */
+/** The dupefilter judges the other request like any discovered one; this one is done. */
 async function hop(work: Work, returned: Request, by: string, status: number | null): Promise<PageEnding> {
   const { record, counters, deps, flight } = work;
   const redirects = record.redirects + 1;

@@ -31,7 +31,6 @@ import { close, tellDropped } from '../page/commit-page.js';
 import { judgeFailure, judgeStatus, type Verdict } from '../page/judge-download.js';
 import type { PageEnding, Work } from '../page/page-work.js';
 import type { DownloaderChain, Part, Step, Thrown } from './downloader-chain.js';
-import { awaitOwnTurn } from './late-download.js';
 import { takeReturned } from './returned-request.js';
 
 /** The response to a page, downloaded or made by a module. */
@@ -45,7 +44,7 @@ export interface Received {
 /** The steps of a page that do not depend on middleware; see `crawl-one.ts`. */
 export interface PageSteps {
   startDownload(work: Work): Promise<Download>;
-  /** Count a download error. @throws any other error, also that of a page that is over */
+  /** Count a download error. @throws any other error, also that of a page that is over or late */
   noteFailure(work: Work, error: unknown): DownloadError;
   noteResponse(work: Work, download: Download): Received;
   finish(work: Work, verdict: Verdict, received: Received): Promise<PageEnding> | PageEnding;
@@ -89,7 +88,7 @@ export async function throughMiddleware(
 
 async function goOut(page: Page): Promise<PageEnding> {
   const { work, request, chain, steps } = page;
-  const { deps, flight } = work;
+  const { deps } = work;
   const early = await chain.request(request, deps.spider, beforeCookies);
   if (early.kind === 'thrown') return recover(page, early.thrown);
   if (early.kind !== 'pass') return follow(page, early);
@@ -100,9 +99,6 @@ async function goOut(page: Page): Promise<PageEnding> {
   if (step.kind === 'request') return follow(page, { ...step, request: withoutCookie(step.request, cookie) });
   if (step.kind === 'response') return follow(page, step);
 
-  if (!(await awaitOwnTurn(flight, deps))) {
-    return { outcome: { kind: 'released', reason: 'late', unstarted: true }, effects: noEffects };
-  }
   let download: Download;
   try {
     download = await steps.startDownload(cookie === null ? work : { ...work, hasCookies: true });

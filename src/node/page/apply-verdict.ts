@@ -45,7 +45,7 @@ export function retry(
 }
 
 /**
- * A redirect is a new request, filtered like any discovered one; this request is done. @param reason a `meta_refresh` is
+ * A redirect is a new request, judged by the dupefilter like any discovered one; this request is done. @param reason a `meta_refresh` is
  * followed with GET.
  */
 export async function redirect(

@@ -16,13 +16,14 @@ import { runCallback } from '../../spider/run-callback.js';
 import type { Signals } from '../extensions/signals.js';
 import { fileWithoutDownload, followsRedirects, inTurn } from '../files/end-file.js';
 import { add } from '../links/filter-links.js';
+import { awaitOwnTurn } from '../middleware/late-download.js';
 import { type PageSteps, type Received, throughMiddleware } from '../middleware/through-middleware.js';
 import { throughSpiderMiddleware } from '../middleware/through-spider-middleware.js';
 import { isUnchanged, withConditions } from '../recrawl/conditional-requests.js';
 import { endRefused } from '../robots/refused-page.js';
 import { endOfFile, errback, failed, redirect, retry } from './apply-verdict.js';
 import { commit } from './commit-page.js';
-import { askedPause, beginWithinMs, judgeFailure, judgeStatus, type Verdict } from './judge-download.js';
+import { askedPause, judgeFailure, judgeStatus, type Verdict } from './judge-download.js';
 import type { Flight, Slots } from './leased-pages.js';
 import { refreshTarget } from './meta-refresh-request.js';
 import type { PageDeps, PageEnding, Work } from './page-work.js';
@@ -79,7 +80,6 @@ const late: PageEnding = {
 
 function processPage(flight: Flight, deps: PageDeps): Promise<PageEnding> | PageEnding {
   const { lease } = flight;
-  if (isTooLate(flight)) return late;
   let work: Work;
   try {
     const record = decodeRecord(lease.record);
@@ -102,37 +102,29 @@ async function proceedToFile(work: Work): Promise<PageEnding> {
 
 async function proceed(work: Work): Promise<PageEnding> {
   const { flight, deps } = work;
-  if (isTooLate(flight)) return late;
   if (deps.robots !== null) {
     const checked = deps.robots.check(flight, work.record);
     const passage = checked instanceof Promise ? await checked : checked;
     if (passage.kind === 'failed') return giveUp(work, noteFailure(work, passage.error));
     if (passage.kind !== 'go') return endRefused(work, passage);
-    if (isTooLate(flight)) return late;
   }
   const loading = deps.cookies.ready(work.request);
-  if (loading !== null) {
-    await loading;
-    if (isTooLate(flight)) return late;
-  }
+  if (loading !== null) await loading;
   const { waitingItem } = work.record;
   const revisiting = deps.recrawl === null || waitingItem !== null ? null : deps.recrawl.ready(work);
-  if (revisiting !== null) {
-    await revisiting;
-    if (isTooLate(flight)) return late;
-  }
+  if (revisiting !== null) await revisiting;
   const middleware = deps.middleware?.downloader ?? null;
   try {
     return await (middleware === null ? straight(work) : throughMiddleware(work, middleware, steps));
   } catch (error) {
-    if (error instanceof DownloadError && error.proxies?.cutShort === true) return late;
+    const isCutShort = error instanceof DownloadError && error.proxies?.cutShort === true;
+    if (isCutShort || error instanceof TooLate) return late;
     throw error;
   }
 }
 
-function isTooLate({ lease, dueAt }: Flight): boolean {
-  return performance.now() - dueAt > beginWithinMs(lease.delayMs);
-}
+/** The download of this page must not begin any more. */
+class TooLate extends Error {}
 
 /** Process a page without downloader middleware. */
 async function straight(work: Work): Promise<PageEnding> {
@@ -156,6 +148,8 @@ async function startDownload(work: Work): Promise<Download> {
   const { flight, record, deps, counters } = work;
   const prepared = work.hasCookies === true ? { ...work.request, cookies: null } : deps.cookies.prepare(work);
   let outgoing = prepared instanceof Promise ? await prepared : prepared;
+  // Whatever the page waited for before, this is the one place that asks.
+  if (flight.beginByMs < performance.now() && !(await hasOtherInstant(work))) throw new TooLate();
   if (flight.over) throw new Error('the page was given back before its download');
   if (flight.revisit !== null) outgoing = withConditions(flight.revisit, outgoing);
   add(counters, 'downloader/request_count');
@@ -165,13 +159,22 @@ async function startDownload(work: Work): Promise<Download> {
   const { delayMs } = flight.lease;
   const lateMs = performance.now() - flight.dueAt;
   if (delayMs > 0 && lateMs > NOTICEABLY_LATE_MS) leaveAlone(work, delayMs, 'setting');
-  const beginByMs = flight.dueAt + beginWithinMs(delayMs);
   const purpose = record.waitingItem === null ? 'page' : 'file';
-  const how = { purpose, isLenient: record.lenient === true, beginByMs, onStall: flight.onStall } as const;
+  const how = {
+    purpose,
+    isLenient: record.lenient === true,
+    beginByMs: flight.beginByMs,
+    onStall: flight.onStall,
+  } as const;
   const download = await flight.during(deps.downloader.start(deps.authorize(outgoing), how));
   const taking = deps.cookies.receive(work, download);
   if (taking !== null) await taking;
   return download;
+}
+
+/** Only a page with middleware waits: given back, its request would come to the same slow middleware again, for ever. */
+function hasOtherInstant({ flight, deps }: Work): Promise<boolean> | false {
+  return deps.middleware?.downloader != null && awaitOwnTurn(flight, deps);
 }
 
 function isFirstDownload({ depth, attempts, redirects }: RequestRecord): boolean {

@@ -30,6 +30,7 @@ import type { Outage } from '../membership/outage.js';
 import type { Alarm } from '../membership/wake-up.js';
 import type { ItemListener } from '../node-options.js';
 import type { Revisit } from '../recrawl/revisit.js';
+import { beginWithinMs } from './judge-download.js';
 
 /**
  * How many stalled requests may wait beside the slots, as a multiple of the concurrency. Each holds a socket and a lease.
@@ -68,6 +69,11 @@ export class Flight {
     this.lease = lease;
     this.dueAt = askedAt;
     this.onStall = onStall;
+  }
+
+  /** `performance.now()` after which its download must not begin. */
+  get beginByMs(): number {
+    return this.dueAt + beginWithinMs(this.lease.delayMs);
   }
 
   /** Whether its server sends nothing at present (`DownloadUnderWay.isStalled`). */

@@ -43,9 +43,9 @@ export class Revisit {
   ): Effects {
     if (kind !== 'done' || this.isUnchanged) return effects;
     const isWhole = effects.stats.item_error_count === undefined && links?.some(this.#comesAgain) !== true;
-    const kept = isWhole ? this.#received : null;
-    if (kept === null && this.stored === null) return effects;
-    const text = kept === null ? null : encodeValidators(kept);
+    const validators = isWhole ? this.#received : null;
+    if (validators === null && this.stored === null) return effects;
+    const text = validators === null ? null : encodeValidators(validators);
     return { ...effects, validators: { fingerprint: this.fingerprint, text } };
   }
 }

@@ -20,7 +20,7 @@ export type Trust = 'trusted' | 'untrusted';
 
 /**
  * A seed as the frontier takes it; `crawlnode seed` and the intake use the same.
- * @param ordinal tells unfiltered seeds of one job apart.
+ * @param ordinal tells seeds with dontFilter of one job apart.
  */
 export function seedRequest(
   request: Request,
@@ -71,7 +71,7 @@ function startRequest(start: unknown, n: number, { name }: Spider): Request {
 
 /**
  * Selects start requests that a later run of the job pushes again; the dupefilter decides about each. They are those of a
- * refresh rule, and all of them when fingerprints expire. Unfiltered ones are excluded: the second node of a run could not
+ * refresh rule, and all of them when fingerprints expire. Those with dontFilter are excluded: the second node of a run could not
  * tell that the first has pushed them.
  */
 export function comesAgain({ refresh }: LinkRules, dupefilter: Dupefilter): (request: Request) => boolean {

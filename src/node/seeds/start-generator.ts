@@ -8,7 +8,7 @@
  * ```
  *
  * One node runs it. When that node dies, another one runs it again from its beginning, so no request of it is lost: the
- * store accepts a filtered request once by its fingerprint, and an unfiltered one once by its place.
+ * store accepts a request once by its fingerprint, and one with dontFilter once by its place.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CrawlnodeError, closingReason, concernsNode, messageOf } from '../../errors.js';
@@ -236,7 +236,7 @@ class StartPusher {
   #send(chunk: readonly FrontierRequest[], total: number | null): Promise<PushAnswer> {
     const { frontier, outage, stop } = this.#deps;
     const part = { from: this.#count, total, key: this.#key };
-    return outage.through('push', stop, () => frontier.push(chunk, 'start-filtered', part));
+    return outage.through('push', stop, () => frontier.push(chunk, 'start-generated', part));
   }
 }
 

@@ -15,7 +15,7 @@ import type { Ending } from './node-stop-reason.js';
 const LAST_WORDS_MS = 1_000;
 
 const notInOrder = 'this node could not deregister; other nodes will recover the requests it held';
-const kept =
+const keptNotice =
   'the crawl is kept, as a signal, stop or budget ended it: SCHEDULER_PERSIST false clears only finished crawls';
 
 export interface Leaving {
@@ -90,7 +90,7 @@ async function lastWords(
     const { last, cleared } = await outage.through('leave', giveUp, () => frontier.leave(reason));
     if (last) onLast();
     log.debug({ last, cleared }, 'left the crawl');
-    if (last && !cleared && !persist) log.info({ reason }, kept);
+    if (last && !cleared && !persist) log.info({ reason }, keptNotice);
   } catch (error) {
     if (!giveUp.aborted) log.warn({ error: messageOf(error) }, notInOrder);
   }

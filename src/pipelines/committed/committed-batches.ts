@@ -166,8 +166,8 @@ export class CommittedCaller {
   async #hold(): Promise<void> {
     const { outboxes, writer, staleMs } = this.#options;
     if (this.#accepted === null) {
-      const known = await outboxes.open(writer, { staleMs });
-      this.#accepted = known?.sequence ?? 0;
+      const checkpoint = await outboxes.open(writer, { staleMs });
+      this.#accepted = checkpoint?.sequence ?? 0;
       this.#confirmedAt = performance.now();
     } else if (performance.now() - this.#confirmedAt > staleMs / 4) {
       await this.#renew();

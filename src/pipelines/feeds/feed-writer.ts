@@ -52,31 +52,31 @@ export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
   const content = await openContent(options);
   try {
     const { anew = false, overwrite: overwrites } = options;
-    const known = await feeds.open(writer, { staleMs, anew, overwrites });
-    if (known === null) {
+    const checkpoint = await feeds.open(writer, { staleMs, anew, overwrites });
+    if (checkpoint === null) {
       const begun = await content.begin();
       // Recorded before the first item is written, so that a restart can tell our part of the file from earlier content.
       await feeds.checkpoint(writer, begun);
       return new FeedFile(options, content, begun);
     }
-    if (options.overwrite && known.sequence > 0 && (await content.isEmpty())) {
-      const begun = { ...(await content.begin()), sequence: known.sequence };
-      await feeds.checkpoint(writer, begun, known.sequence);
+    if (options.overwrite && checkpoint.sequence > 0 && (await content.isEmpty())) {
+      const begun = { ...(await content.begin()), sequence: checkpoint.sequence };
+      await feeds.checkpoint(writer, begun, checkpoint.sequence);
       const message =
         'the file was removed or emptied since this job wrote to it, so -O begins it anew: it gets the items from now on';
-      log.warn({ file: path, itemsBefore: known.sequence }, message);
+      log.warn({ file: path, itemsBefore: checkpoint.sequence }, message);
       return new FeedFile(options, content, begun);
     }
-    if (known.sequence === 0 && known.lengthBytes > 0 && (await content.isEmpty())) {
+    if (checkpoint.sequence === 0 && checkpoint.lengthBytes > 0 && (await content.isEmpty())) {
       // The file held nothing of this job: somebody has moved the content of others away.
       const begun = await content.begin();
       await feeds.checkpoint(writer, begun, 0);
       return new FeedFile(options, content, begun);
     }
-    const reached = await content.goTo(known, (sequence) => feeds.read(writer.feed, sequence, BATCH));
+    const reached = await content.goTo(checkpoint, (sequence) => feeds.read(writer.feed, sequence, BATCH));
     if (options.overwrite) {
       log.info(
-        { file: path, items: known.sequence },
+        { file: path, items: checkpoint.sequence },
         '-O does not empty the file, as this job has written to it before; reset the job to begin anew',
       );
     }
@@ -243,9 +243,9 @@ export class FeedFile {
   async #goBack(): Promise<void> {
     const { feeds, writer, path, overwrite, staleMs, log } = this.#options;
     this.#unconfirmedItems = [];
-    const known = await feeds.open(writer, { staleMs, overwrites: overwrite });
+    const checkpoint = await feeds.open(writer, { staleMs, overwrites: overwrite });
     const from = this.#written.sequence;
-    if (known === null && from > this.#first.sequence) {
+    if (checkpoint === null && from > this.#first.sequence) {
       this.#written = { ...(this.#unconfirmed ?? this.#written), sequence: 0 };
       this.#unconfirmed = this.#written;
       const message =
@@ -253,16 +253,16 @@ export class FeedFile {
       log.error({ file: path, items: from }, message);
       return;
     }
-    if (known === null && overwrite) {
+    if (checkpoint === null && overwrite) {
       this.#written = await this.#content.begin();
     } else {
-      const goal = known ?? { ...this.#first, sequence: 0 };
+      const goal = checkpoint ?? { ...this.#first, sequence: 0 };
       this.#written = await this.#content.goTo(goal, (sequence) => feeds.read(writer.feed, sequence, BATCH));
     }
-    this.#unconfirmed = known === null ? this.#written : null;
+    this.#unconfirmed = checkpoint === null ? this.#written : null;
     log.warn(
       { file: path, from, to: this.#written.sequence },
-      known === null && overwrite
+      checkpoint === null && overwrite
         ? 'the crawl was flushed, so its file is started again'
         : 'the store is older than the file, so the file is truncated to the checkpoint of the store',
     );

@@ -251,6 +251,6 @@ it('a revived request has all its attempts and redirects before it, and keeps th
   const { record: after, ...rest } = revived({ id }, before, settings);
   expect(decodeRecord(after)).toEqual({ ...before, attempts: 0, redirects: 0 });
   expect(rest).toEqual({
-    ...{ id, fingerprint: fingerprint(request), domain: 'a.example:8080', priority: 5, unfiltered: true },
+    ...{ id, fingerprint: fingerprint(request), domain: 'a.example:8080', priority: 5, dontFilter: true },
   });
 });

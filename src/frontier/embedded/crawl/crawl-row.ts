@@ -52,10 +52,10 @@ export interface Run {
   readonly closing: { readonly reason: string; readonly atMs: number; readonly limit: number } | null;
   /** Why the run ended, with its last node; null while it goes on. */
   readonly closed: { readonly reason: string; readonly atMs: number } | null;
-  /** The node that asks the hooks for an idle crawl now, and `run_pages` when it began. */
-  readonly asking: { readonly node: number; readonly pages: number } | null;
-  /** When the hooks gave nothing last, and `run_pages` then. */
-  readonly asked: { readonly atMs: number; readonly pages: number } | null;
+  /** The node that asks the hooks for an idle crawl now, and `run_leased` when it began. */
+  readonly asking: { readonly node: number; readonly leased: number } | null;
+  /** When the hooks gave nothing last, and `run_leased` then. */
+  readonly asked: { readonly atMs: number; readonly leased: number } | null;
 }
 
 const noCounts = {
@@ -80,7 +80,7 @@ const noCounts = {
   hungry: 0,
   hungry_at: 0,
   busy_at: 0,
-  run_pages: 0,
+  run_leased: 0,
   run_items: 0,
   run_errors: 0,
   run_failed: 0,

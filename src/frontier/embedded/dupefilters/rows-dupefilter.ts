@@ -1,6 +1,6 @@
 /** Dupefilters whose table has one row for each fingerprint. */
 import type { Value } from '../../../disk/sqlite.js';
-import type { BackupEntry } from '../../backup/entry.js';
+import { type BackupEntry, hasExpired } from '../../backup/entry.js';
 import { expiresAt } from '../../dupefilter-classes.js';
 import type { RequestLife } from '../../frontier.js';
 import {
@@ -202,15 +202,22 @@ export class TimedDupefilter extends RowDupefilter {
     return { kind: 'seen', values: rows.map(({ value }) => value), untilMs };
   }
 
-  /** Of two instants the later one stays. */
+  override hasExpired({ untilMs }: BackupRow): boolean {
+    return hasExpired(untilMs, this.crawl.nowMs);
+  }
+
+  /**
+   * Of two instants the later one stays. None is later than that of a fingerprint recorded now, since the backup may be of
+   * a class or of settings that remember for longer.
+   */
   override fromBackup(fingerprint: Uint8Array, of: BackedUp): void {
     const { sql, nowMs } = this.crawl;
-    const { untilMs } = of;
-    if (expiresAt(this.choice, nowMs) === null || typeof untilMs !== 'number') {
+    const latestMs = expiresAt(this.choice, nowMs);
+    if (latestMs === null || typeof of.untilMs !== 'number') {
       super.fromBackup(fingerprint, of);
       return;
     }
-    if (untilMs <= nowMs) return;
+    const untilMs = Math.min(of.untilMs, latestMs);
     const isNew = sql.run`INSERT OR IGNORE INTO seen_timed (space, id, until) VALUES (${this.space}, ${fingerprint}, ${untilMs})`;
     if (isNew === 0) {
       sql.run`UPDATE seen_timed SET until = max(until, ${untilMs}) WHERE space = ${this.space} AND id = ${fingerprint} AND until > 0`;

@@ -32,7 +32,7 @@ export function lease(
     promoteDelayed(tx, PROMOTE);
     tx.domains.promote(PROMOTE);
     const { maxPages } = run.budgets;
-    const room = maxPages > 0 ? Math.min(max, maxPages - tx.tally.run_pages) : max;
+    const room = maxPages > 0 ? Math.min(max, maxPages - tx.tally.run_leased) : max;
     if (room > 0 && !takeAsVolunteer(tx, holder, holding, leases)) {
       isStandingBack = standsBack(tx, holder);
       if (!isStandingBack) {

@@ -46,8 +46,8 @@ export function settle(
   if (effects.latencyMs !== undefined && outcome.kind !== 'released') {
     adjustDelay(tx, held.domain, Math.max(1, Math.round(effects.latencyMs)), outcome.status);
   }
-  if (outcome.unstarted === true) tx.tally.run_pages = Math.max(0, tx.tally.run_pages - 1);
-  if (outcome.kind === 'done' || outcome.kind === 'failed') holder.pages += 1;
+  if (outcome.unstarted === true) tx.tally.run_leased = Math.max(0, tx.tally.run_leased - 1);
+  if (outcome.kind === 'done' || outcome.kind === 'failed') holder.settled += 1;
   countForBudgets(tx, effects.stats);
   closeWhenSpent(tx);
   if (effects.closing !== undefined) closeRun(tx, effects.closing);

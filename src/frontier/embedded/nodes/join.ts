@@ -104,7 +104,7 @@ function register(tx: Transaction, number: number, node: NodeInfo, feeds: readon
   if (tx.nodes.count === 0) tally.busy_at = nowMs;
   const row: NodeRow = {
     ...{ number, space, id: node.id, host: node.host, pid: node.pid, process_start: processStart(node.pid) },
-    ...{ started_at: nowMs, feeds: JSON.stringify(feeds), beat_at: nowMs, pages: 0, pages_per_second: 0 },
+    ...{ started_at: nowMs, feeds: JSON.stringify(feeds), beat_at: nowMs, settled: 0, pages_per_second: 0 },
     ...{ leased: 0, is_dead: 0 },
   };
   tx.nodes.add(row);
@@ -118,7 +118,7 @@ function beginsNewRun({ crawl }: Transaction, others: number): boolean {
 function beginRun({ crawl, tally, nowMs }: Transaction, { args, budgets, startsAgain }: JoinOptions): void {
   const id = randomBytes(8).toString('hex');
   const ended = { closing: null, closed: null, asking: null, asked: null };
-  const counted = { run_pages: 0, run_items: 0, run_errors: 0, run_failed: 0, run_accepted: 0 };
+  const counted = { run_leased: 0, run_items: 0, run_errors: 0, run_failed: 0, run_accepted: 0 };
   Object.assign(tally, { ...counted, run_error_pages: 0, run_good_pages: 0, busy_at: nowMs });
   crawl.run = { id, args, startedAtMs: nowMs, budgets, ...ended };
   if (startsAgain) setStart(crawl, startKey(args), 0);

@@ -20,7 +20,7 @@ interface FoundRequest {
 export function inspectRequest(tx: Transaction, request: FrontierRequest): Inspection {
   const fingerprint = bytesOf(request.fingerprint);
   const seen = tx.dupefilter.has(fingerprint);
-  const life = request.unfiltered ? null : (tx.dupefilter.open()?.life(fingerprint) ?? null);
+  const life = request.dontFilter ? null : (tx.dupefilter.open()?.life(fingerprint) ?? null);
   const row = tx.sql.get<FoundRequest>`
     SELECT n, state, domain, due, crashes, node, leased_at, text FROM request LEFT JOIN record USING (n, space, id)
     WHERE space = ${tx.space} AND id = ${bytesOf(request.id)}`;

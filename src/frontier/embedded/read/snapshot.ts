@@ -77,7 +77,7 @@ function runOf({ run }: CrawlRow, tally: TallyRow): RunSnapshot | null {
   return {
     id,
     startedAt: startedAtMs - tally.clock_ahead,
-    pages: tally.run_pages,
+    pages: tally.run_leased,
     items: tally.run_items,
     failed: tally.run_failed,
     errorPages: tally.run_error_pages,
@@ -100,7 +100,7 @@ function describe({ nowMs }: Transaction, node: NodeRow): NodeSnapshot {
     startedAt: node.started_at,
     heartbeatAgeMs: Math.max(0, Math.round(nowMs - node.beat_at)),
     leased: node.leased,
-    pages: node.pages,
+    pages: node.settled,
     pagesPerSecond: node.pages_per_second,
     // One machine, one clock.
     clockAheadMs: 0,

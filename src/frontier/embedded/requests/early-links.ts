@@ -1,8 +1,8 @@
 /**
- * Unfiltered links that a page has pushed before its settle. No dupefilter knows them, so their ids are kept while the request
+ * Links with dontFilter that a page has pushed before its settle. No dupefilter knows them, so their ids are kept while the request
  * of the page is live: when its node dies and a link is done by then, the page comes again and would have it accepted twice.
  *
- * The ids of a page are rows of a space of their own, some 45 bytes each. The space loses its name with the page, and the rows
+ * The ids of a page are rows of a space of their own, some 31 bytes each, as in the table `seen`. The space loses its name with the page, and the rows
  * are deleted later in small steps, however many they are.
  */
 import type { Transaction } from '../crawl/transaction.js';
@@ -10,7 +10,7 @@ import type { Transaction } from '../crawl/transaction.js';
 /** Whether a page may push links before its settle: only while its request is live. */
 export type EarlyPage = { readonly id: Uint8Array; readonly isLive: boolean };
 
-/** Whether the page has pushed this unfiltered link already, or has ended, so that all its links are there. */
+/** Whether the page has pushed this link already, or has ended, so that all its links are there. */
 export function isKnown(tx: Transaction, { id, isLive }: EarlyPage, link: Uint8Array): boolean {
   if (!isLive) return true;
   const space = spaceOf(tx, id);
@@ -19,7 +19,7 @@ export function isKnown(tx: Transaction, { id, isLive }: EarlyPage, link: Uint8A
   );
 }
 
-/** Keep an unfiltered link that was accepted. */
+/** Keep a link with dontFilter that was accepted. */
 export function keepEarly(tx: Transaction, page: Uint8Array, link: Uint8Array): void {
   let space = spaceOf(tx, page);
   if (space === 0) {

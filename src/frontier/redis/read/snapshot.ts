@@ -59,7 +59,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
         : {
             id: meta.run,
             startedAt: number('run_started') - number('clock_ahead'),
-            ...{ pages: number('run_pages'), items: number('run_items'), failed: number('run_failed') },
+            ...{ pages: number('run_leased'), items: number('run_items'), failed: number('run_failed') },
             ...{ errorPages: number('run_error_pages'), hasGoodPage: meta.run_good === '1' },
             closed: meta.run_closed || meta.closing || null,
             endedAt: meta.run_ended ? Number(meta.run_ended) : null,

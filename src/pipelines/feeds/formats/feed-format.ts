@@ -142,8 +142,8 @@ const jsonFormat = (indent: number): FeedFormat => ({
 });
 
 function indented(item: string, indent: number): string {
-  const spaces = ' '.repeat(indent);
-  return spaces + JSON.stringify(JSON.parse(item), null, indent).replaceAll('\n', `\n${spaces}`);
+  const indentation = ' '.repeat(indent);
+  return indentation + JSON.stringify(JSON.parse(item), null, indent).replaceAll('\n', `\n${indentation}`);
 }
 
 /** @param indent spaces of a level */
@@ -193,9 +193,9 @@ const csvFormat = (safe: (text: string) => string, fixed: readonly string[] = []
       columns.map((column) => cell(Object.hasOwn(item, column) ? item[column] : null, safe)),
     );
     if (header === '') rows.unshift(columns.map(safe));
-    const known = new Set(columns);
+    const columnSet = new Set(columns);
     const dropped = new Set<string>();
-    for (const item of items) for (const field in item) if (!known.has(field)) dropped.add(field);
+    for (const item of items) for (const field in item) if (!columnSet.has(field)) dropped.add(field);
     return { text: csvText(rows), header: headerOf(columns), dropped: [...dropped] };
   },
 });
@@ -233,8 +233,8 @@ function inGzip(format: FeedFormat): FeedFormat {
 function withFields(format: FeedFormat, fields: Readonly<Record<string, string>>): FeedFormat {
   const picked = (text: string) => {
     const item = JSON.parse(text) as Record<string, unknown>;
-    const known = Object.entries(fields).filter(([field]) => Object.hasOwn(item, field));
-    return JSON.stringify(Object.fromEntries(known.map(([field, name]) => [name, item[field]])));
+    const present = Object.entries(fields).filter(([field]) => Object.hasOwn(item, field));
+    return JSON.stringify(Object.fromEntries(present.map(([field, name]) => [name, item[field]])));
   };
   return {
     ...format,

@@ -113,8 +113,8 @@ export class S3Store implements FileStore {
     const listing = (await client.send(new commands.ListObjectsV2Command(query))) as Listing;
     const { Contents = [], IsTruncated } = listing;
     if (IsTruncated === true) return names;
-    const there = new Set(Contents.map(({ Key }) => Key));
-    return names.filter((_, at) => there.has(keys[at]));
+    const existing = new Set(Contents.map(({ Key }) => Key));
+    return names.filter((_, at) => existing.has(keys[at]));
   }
 
   async #head(name: string): Promise<{ modifiedAtMs: number; checksum: string | null } | null> {

@@ -45,7 +45,7 @@ function keys.byName(KEYS)
     ['cookie-versions'] = KEYS[27], -- ZSET version → jar and domain
     jars = KEYS[28], -- ZSET version → jar
     validators = KEYS[29], -- HASH fingerprint → ETag and Last-Modified of its page, see dupefilters/validators.lua
-    ['domain-pages'] = KEYS[30], -- HASH domain → requests accepted, see domains/page-quota.lua
+    ['domain-accepted'] = KEYS[30], -- HASH domain → requests accepted, see domains/page-quota.lua
     early = KEYS[31], -- SET of pages with links that they pushed before their settles, see requests/early-links.lua
     -- A dupefilter of many keys, see dupefilters/pieces.lua.
     index = KEYS[32], -- HASH

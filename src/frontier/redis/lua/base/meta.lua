@@ -16,13 +16,13 @@
 --   has_start            whether the spider has start requests
 --   start_owner          the incarnation that runs start() of the spider
 --   has_idle             whether the nodes have hooks for an idle crawl
---   idle_owner, idle_pages   the incarnation that asks them now, and run_pages when it began
---   idle_asked, idle_asked_at   run_pages when they gave nothing last, and the instant
+--   idle_owner, idle_leased   the incarnation that asks them now, and run_leased when it began
+--   idle_asked, idle_asked_at   run_leased when they gave nothing last, and the instant
 --   run_args, run_start  arguments of the run as JSON; the name of its field above
---   delay, randomize, limit, node_timeout, failed_limit, queue_limit, domain_pages, slots, autothrottle   the tunables, as
+--   delay, randomize, limit, node_timeout, failed_limit, queue_limit, pages_per_domain, slots, autothrottle   the tunables, as
 --     text: the last two are JSON, see domains/domain-limits.lua and domains/autothrottle.lua
 --   run, run_started, run_ended, run_closed, closing, closing_at, closing_limit   the run, and why it closes or closed
---   run_pages, run_items, run_errors, run_failed, run_accepted   what all nodes of the run have counted
+--   run_leased, run_items, run_errors, run_failed, run_accepted   what all nodes of the run have counted
 --   run_error_pages      done requests of the run whose pages answered with an error
 --   run_good             1 once a page of the run was processed
 --   budgets              what the run may use up, see requests/budgets.lua
@@ -39,8 +39,8 @@
 
 -- What the verbs of every page read. They are read together. Other fields are read on demand, about 1 µs each.
 local OFTEN = { 'version', 'epoch', 'queue', 'dupefilter', 'control', 'done', 'accepted', 'arrival', 'limit', 'delay',
-  'budgets', 'closing', 'lost', 'run_pages', 'run_items', 'run_accepted', 'run_good', 'queue_limit', 'volunteer', 'hungry', 'idle_since',
-  'slots', 'autothrottle', 'cookies', 'domain_pages', 'marks', 'marks_gone', 'marks_expire', 'early',
+  'budgets', 'closing', 'lost', 'run_leased', 'run_items', 'run_accepted', 'run_good', 'queue_limit', 'volunteer', 'hungry', 'idle_since',
+  'slots', 'autothrottle', 'cookies', 'pages_per_domain', 'marks', 'marks_gone', 'marks_expire', 'early',
   'clock', 'clock_ahead' }
 
 -- Whether the crawl has records.

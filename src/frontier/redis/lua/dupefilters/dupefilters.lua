@@ -4,13 +4,14 @@
 --                                         call has already found all of them unseen. Returns by how much its size grew
 --   forget(crawl, mark)                   1 when it was there; a class that cannot forget has none. And by how much its size
 --                                         shrank, where that is not the same
---   markOf(id)                            the mark of a filtered request, from its id, which is its fingerprint (20 bytes);
+--   markOf(id)                            the mark of a request without dontFilter, from its id, the fingerprint (20 bytes);
 --                                         only with forget
 --   count(crawl)                          how many it holds
 --   size(crawl)                           the same in O(1), with those that have expired: see marks.lua
 --   holdsAny(index, number)               of a class of many keys: whether this piece must exist
---   restore(crawl, marks, args)           record marks of a backup; those that are there already stay as they are.
---                                         Returns by how much its size grew
+--   restore(crawl, marks, untils, lives)  record marks of a backup; those that are there already stay as they are. untils:
+--                                         the instants they are forgotten; lives: entries of state.lua; nil where not
+--                                         known. Returns by how much its size grew
 --   followsRequests                       whether it stores the state of each request (state.lua)
 -- A mark is a fingerprint as the class stores it; the client makes it. dupefilter-classes.ts describes each class to the client.
 --

@@ -13,7 +13,7 @@ local function isFollowed(crawl)
   return agreed and agreed.followsRequests
 end
 
--- Notes what happened to requests. What has no entry gets none: it is unfiltered, or was forgotten.
+-- Notes what happened to requests. What has no entry gets none: it is dontFilter, or was forgotten.
 -- statuses, attempts: of each; nil leaves them as they are.
 function state.note(crawl, ids, name, statuses, attempts)
   if #ids == 0 or not isFollowed(crawl) then return end
@@ -53,10 +53,10 @@ dupefilters.StateDupeFilter = {
   count = function(crawl) return redis.call('HLEN', crawl.keys.dupefilter) end,
   size = function(crawl) return redis.call('HLEN', crawl.keys.dupefilter) end,
   -- Another class has recorded no more than that the fingerprint was seen.
-  restore = function(crawl, marks, args)
+  restore = function(crawl, marks, _, lives)
     local finished, added = state.pack(crawl, 'done', 0, 0), 0
     for i, mark in ipairs(marks) do
-      added = added + redis.call('HSETNX', crawl.keys.dupefilter, mark, args.lives and args.lives[i] or finished)
+      added = added + redis.call('HSETNX', crawl.keys.dupefilter, mark, lives and lives[i] or finished)
     end
     return added
   end,

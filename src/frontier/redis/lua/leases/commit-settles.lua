@@ -53,7 +53,7 @@ local function moveRequest(crawl, settle, lease, done)
   else
     leaseRecords.release(crawl, id, lease)
   end
-  if settle.unstarted then meta.set(crawl, 'run_pages', math.max(0, meta.number(crawl, 'run_pages') - 1)) end
+  if settle.unstarted then meta.set(crawl, 'run_leased', math.max(0, meta.number(crawl, 'run_leased') - 1)) end
 end
 
 -- What the settles of a call add up to.

@@ -89,7 +89,7 @@ function grantLeases.run(crawl)
   if #given > 0 and not firstAnswer then
     leaseRecords.grant(crawl, given, crashes)
     state.note(crawl, ids, 'leased')
-    meta.add(crawl, 'run_pages', #given)
+    meta.add(crawl, 'run_leased', #given)
     answers.keep(crawl, ids)
   end
   domains.saveStates(crawl)

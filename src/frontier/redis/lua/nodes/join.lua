@@ -4,7 +4,7 @@
 -- The caller is the incarnation. args: info: JSON of the node · shape: JSON, without the dupefilter · queueClass · epoch:
 --   for a new meta · run: id for a new run · budgets (requests/budgets.lua) · hasStart · hasIdle · arguments: JSON, '' without any · start:
 --   the field of meta for start requests under them · startsAgain: a new run pushes them again · tunables: { delay, randomize, limit,
---   node_timeout, failed_limit, queue_limit, domain_pages, slots, autothrottle }, texts · flush
+--   node_timeout, failed_limit, queue_limit, pages_per_domain, slots, autothrottle }, texts · flush
 -- Returns JSON of status: joined | shape | arguments | restoring · where it is of another shape: shape, dupefilter, as
 --   found · where the run has other arguments: those · where it joined: found: what the crawl
 --   holds, with the other live nodes (Joined), startPushed, changed: { name, before, after } of tunables, crawl, run,
@@ -40,7 +40,7 @@ local function startAgain(crawl)
 end
 
 local function beginRun(crawl, args)
-  local begun = { run = args.run, run_started = crawl.nowMs, run_pages = 0, run_items = 0, run_errors = 0,
+  local begun = { run = args.run, run_started = crawl.nowMs, run_leased = 0, run_items = 0, run_errors = 0,
     run_failed = 0, run_accepted = 0, run_error_pages = 0, run_good = '', run_closed = '', run_ended = '', closing = '', idle_since = '', budgets = args.budgets,
     run_args = args.arguments, run_start = args.start, idle_owner = '', idle_asked = '' }
   for name, value in pairs(begun) do meta.set(crawl, name, value) end

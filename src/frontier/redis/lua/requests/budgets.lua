@@ -31,7 +31,7 @@ function budgets.closeWhenSpent(crawl)
   if not limits or meta.get(crawl, 'closing') then return end
   local used = {
     -- Only when nothing is leased: a lease that ends unstarted gives its page back.
-    pages = redis.call('HLEN', crawl.keys.leases) == 0 and meta.number(crawl, 'run_pages') or 0,
+    pages = redis.call('HLEN', crawl.keys.leases) == 0 and meta.number(crawl, 'run_leased') or 0,
     items = meta.number(crawl, 'run_items'),
     errors = meta.number(crawl, 'run_errors'),
     ms = crawl.nowMs - meta.number(crawl, 'run_started'),
@@ -49,7 +49,7 @@ end
 function budgets.pagesLeft(crawl)
   local limits = ofRun(crawl)
   if not limits or limits.pages == 0 then return nil end
-  return math.max(0, limits.pages - meta.number(crawl, 'run_pages'))
+  return math.max(0, limits.pages - meta.number(crawl, 'run_leased'))
 end
 
 -- Whether the item budget is already used up, so that a page with items comes too late.

@@ -24,7 +24,7 @@ end
 
 -- Whether the hooks for an idle crawl were asked, and gave nothing: no page has begun since. True where there are none.
 function completion.wasAsked(crawl)
-  return meta.get(crawl, 'has_idle') ~= '1' or tonumber(meta.get(crawl, 'idle_asked')) == meta.number(crawl, 'run_pages')
+  return meta.get(crawl, 'has_idle') ~= '1' or tonumber(meta.get(crawl, 'idle_asked')) == meta.number(crawl, 'run_leased')
 end
 
 -- The incarnation that asks the hooks now; nil when none does.

@@ -1,4 +1,4 @@
--- Unfiltered links that a page has pushed before its settle. No dupefilter knows them, so their ids are kept while the request
+-- Links with dontFilter that a page has pushed before its settle. No dupefilter knows them, so their ids are kept while the request
 -- of the page is live: when its node dies and a link is done by then, the page comes again and would have it accepted twice.
 --
 -- `early` is a SET of the pages that have any, meta.early how many they are. The ids of a page are a SET of its own, whose name
@@ -13,13 +13,13 @@ end
 -- For each request 1 when the page has pushed it already; nil where that needs no test. isEarly: the page has not settled,
 -- so it must be live; else another node has ended it, and its links are all there.
 function earlyLinks.known(crawl, requests, page, isEarly)
-  if not page or not requests.unfiltered then return nil end
-  if isEarly and not isLive(crawl, page) then return requests.unfiltered end
+  if not page or not requests.dontFilter then return nil end
+  if isEarly and not isLive(crawl, page) then return requests.dontFilter end
   if meta.number(crawl, 'early') == 0 or redis.call('SISMEMBER', crawl.keys.early, page) == 0 then return nil end
   return lists.read('SMISMEMBER', keyOf(crawl, page), requests.ids)
 end
 
--- ids: of unfiltered links that were accepted.
+-- ids: of links with dontFilter that were accepted.
 function earlyLinks.keep(crawl, page, ids)
   if #ids == 0 then return end
   meta.add(crawl, 'early', redis.call('SADD', crawl.keys.early, page))
