@@ -219,6 +219,11 @@ export interface Frontier {
   /** Delete parts; all of them leave no key of this spider and job. @throws RefusedError while nodes live, unless `force`. */
   clear(parts: readonly Part[], options: { readonly force: boolean }): Promise<void>;
   /**
+   * Count the lost requests as removed, since somebody goes on without them. A finished crawl whose shape does not persist,
+   * and which was kept only for them, is cleared with this. @returns how many were lost.
+   */
+  acceptLosses(): Promise<number>;
+  /**
    * Check the store and this crawl without changing anything: version, limits, disk, clock, rights, keys, format. A check
    * that is not possible, such as for a missing right, is a finding too.
    */
