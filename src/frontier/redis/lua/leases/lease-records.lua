@@ -87,7 +87,7 @@ end
 -- dropped.
 function leaseRecords.fail(crawl, id, failure)
   meta.add(crawl, 'run_failed', 1)
-  redis.call('ZADD', crawl.keys.failed, crawl.nowUs, id)
+  redis.call('ZADD', crawl.keys.failed, crawl.wallUs, id)
   redis.call('HSET', crawl.keys.failures, id, failure)
   if redis.call('ZCARD', crawl.keys.failed) > meta.number(crawl, 'failed_limit', 100000) then
     redis.call('HDEL', crawl.keys.requests, id)
