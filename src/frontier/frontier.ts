@@ -172,14 +172,16 @@ export interface Frontier {
   /** Append raw seeds to the first start_urls key, as an external producer would. */
   appendSeeds(values: readonly string[]): Promise<number>;
 
-  /** Lease nothing from a domain for `forMs`, or change its delay, for all nodes. */
+  /** Lease nothing from a domain for `forMs`, or change its delay, for all nodes. A `retry-after` changes no delay. */
   throttle(
     domain: string,
-    change: {
-      readonly delayMs?: number;
-      readonly forMs?: number;
-      readonly source: 'setting' | 'robots' | 'autothrottle' | 'retry-after';
-    },
+    change:
+      | {
+          readonly delayMs?: number;
+          readonly forMs?: number;
+          readonly source: 'setting' | 'robots' | 'autothrottle';
+        }
+      | { readonly delayMs?: never; readonly forMs: number; readonly source: 'retry-after' },
   ): Promise<void>;
   /**
    * Take the next instant at which a domain may be asked, for a request that has no lease, such as a redirect of robots.txt.
@@ -218,6 +220,11 @@ export interface Frontier {
   count(): Promise<PartCounts>;
   /** Delete parts; all of them leave no key of this spider and job. @throws RefusedError while nodes live, unless `force`. */
   clear(parts: readonly Part[], options: { readonly force: boolean }): Promise<void>;
+  /**
+   * Count the lost requests as removed, since somebody goes on without them. A finished crawl whose shape does not persist,
+   * and which was kept only for them, is cleared with this. @returns how many were lost.
+   */
+  acceptLosses(): Promise<number>;
   /**
    * Check the store and this crawl without changing anything: version, limits, disk, clock, rights, keys, format. A check
    * that is not possible, such as for a missing right, is a finding too.

@@ -25,7 +25,7 @@ import type { NodeDeps, NodeResult } from './node-options.js';
 import { comesAgain, startRequests } from './seeds/seed-requests.js';
 import { hasGenerator } from './seeds/start-generator.js';
 import { Parting } from './shutdown/leave-finished-crawl.js';
-import { crawlEnding, type Ending, ending, errorEnding } from './shutdown/node-stop-reason.js';
+import { crawlEnding, type Ending, ending, errorEnding, withLosses } from './shutdown/node-stop-reason.js';
 import { windDown } from './shutdown/shutdown.js';
 
 export type {
@@ -50,7 +50,7 @@ export async function crawlAsNode(deps: NodeDeps): Promise<NodeResult> {
   const end = await withModules(node, async () => {
     const joined = await join(deps);
     deps.siblings?.joined();
-    return joined.justClosed === null ? live(node, joined) : turnedAway(joined.justClosed, deps);
+    return joined.justClosed === null ? live(node, joined) : turnedAway(joined, joined.justClosed, deps);
   });
   const { pages, failed, items } = node.tally;
   const { failure } = node.hooks;
@@ -58,7 +58,7 @@ export async function crawlAsNode(deps: NodeDeps): Promise<NodeResult> {
   const elapsedMs = Math.round(performance.now() - node.startedAt);
   return {
     reason: end.reason,
-    exitCode: failure === null && lossWhy === null ? end.exitCode : 1,
+    exitCode: failure === null ? end.exitCode : 1,
     message: end.message ?? failure ?? lossWhy,
     ...{ pages, failed, items, elapsedMs },
     deadEnds: node.deadEnds.list(),
@@ -245,12 +245,12 @@ function whyJoinAnew({ code, message }: IncarnationDeadError, { options }: NodeD
 }
 
 /** The same budget has just closed the run on other nodes. A node that joins late does not begin another run. */
-function turnedAway(reason: string, { options }: NodeDeps): Ending {
+function turnedAway({ found }: Joined, reason: string, { options, crawlArguments }: NodeDeps): Ending {
   const withinS = options.tunables.nodeTimeoutMs / 1_000;
   const message =
     `the same budget closed the run less than ${withinS} s ago (NODE_TIMEOUT), and a node that joins late does not begin ` +
     'another run: start again a little later, or with another value';
-  return ending(reason, message);
+  return withLosses(ending(reason, message), found, { crawlArguments });
 }
 
 function startHeartbeat(node: NodeState, joined: Joined, current: () => Incarnation): Heartbeat {

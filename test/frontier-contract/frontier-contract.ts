@@ -21,6 +21,7 @@ import { feeds } from './feeds.js';
 import { flushing } from './flushing.js';
 import { hostile } from './hostile.js';
 import { idleHooks } from './idle-hooks.js';
+import { losses } from './losses.js';
 import { order } from './order.js';
 import { orderWalk } from './order-walk.js';
 import { pipelineOutboxes } from './pipeline-outboxes.js';
@@ -89,6 +90,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       backups,
       upkeep,
       repair,
+      losses,
       hostile,
       walk,
     ]) {

@@ -30,6 +30,8 @@ export interface ForeignHand {
   deleteRecord(request: FrontierRequest): Promise<void>;
   /** Delete all that the dupefilter holds. */
   deleteSeen(): Promise<void>;
+  /** Have the store say that its dupefilter is of this class, as a later crawlnode with the same data format would. */
+  renameDupefilter(name: string): Promise<void>;
   /** What is left in the store: names of keys or of tables with rows. */
   left(): Promise<readonly string[]>;
 }

@@ -128,6 +128,11 @@ export function isOfParts({ kind }: BackupEntry, parts: ReadonlySet<Part>): bool
   return Object.hasOwn(partsOf, kind) && partsOf[kind].some((part) => parts.has(part));
 }
 
+/** Whether a fingerprint has expired, so that no backup takes it and no dupefilter gets it back. */
+export function hasExpired(untilMs: number | null | undefined, nowMs: number): boolean {
+  return typeof untilMs === 'number' && untilMs <= nowMs;
+}
+
 /** Identifies a restore while it is under way. */
 export interface RestoreTicket {
   /** Derived from the backup and the wanted parts. An interrupted restore can be continued only under the same id. */

@@ -7,7 +7,7 @@ import { loadedOnUse } from '../backup/loaded-on-use.js';
 import type { Frontier, Shape } from '../frontier.js';
 import type { OpenOptions } from '../open-options.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
-import { clear } from './clear/clear.js';
+import { acceptLosses, clear } from './clear/clear.js';
 import { sweepSome } from './clear/sweep.js';
 import { cookiesSince } from './cookies/read-cookies.js';
 import { CommitBatch, type VerbOptions } from './crawl/commit-batch.js';
@@ -148,6 +148,11 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
     clear: async (parts, { force }) => {
       await batch.write((tx) => clear(tx, new Set(parts), force));
       await sweep(batch);
+    },
+    acceptLosses: async () => {
+      const lost = await batch.write((tx) => acceptLosses(tx, options.shape.persist));
+      await sweep(batch);
+      return lost;
     },
     examine: async () => {
       const { examineStore } = await import('./file/examine.js');

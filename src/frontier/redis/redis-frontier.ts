@@ -7,7 +7,7 @@ import { classOf } from '../dupefilter-classes.js';
 import type { Frontier, HeartbeatAnswer, PushAnswer } from '../frontier.js';
 import type { OpenOptions, RedisAddress } from '../open-options.js';
 import { cannotForget } from '../refusals.js';
-import { clearParts, sweep } from './clear/clear.js';
+import { acceptLosses, clearParts, sweep } from './clear/clear.js';
 import { RedisConnection } from './connection/connection.js';
 import { refuseOtherFormat, refuseUnsafeStore } from './connection/preflight.js';
 import { int, json, text } from './connection/reply.js';
@@ -104,6 +104,7 @@ function frontierOn(connection: RedisConnection, options: OpenOptions): Frontier
     },
     count: () => connection.patiently((client) => countParts(client, keys)),
     clear: (parts, { force }) => clearParts(crawl, parts, force),
+    acceptLosses: () => acceptLosses(crawl),
     async examine() {
       const { examineRedis } = await import('./examine/examine.js');
       return connection.patiently((client) => examineRedis(client, options));

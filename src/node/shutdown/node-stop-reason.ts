@@ -43,21 +43,29 @@ export function ending(reason: string, message: string | null = null): Ending {
  * A crawl in which nothing has begun waits for its first seed.
  */
 export function crawlEnding(crawl: CrawlState, view: NodeView): Ending | null {
-  if (crawl.closing !== null) return ending(crawl.closing);
+  if (crawl.closing !== null) return withLosses(ending(crawl.closing), crawl, view);
   if (crawl.control === 'stopping') return ending('stopped');
-  if (isIdleTooLong(crawl, view)) return lossEnding(crawl, view) ?? ending('finished', nothingToDo(view));
+  if (isIdleTooLong(crawl, view)) return withLosses(ending('finished', nothingToDo(view)), crawl, view);
   if (!view.exitWhenDone || !crawl.finished) return null;
-  const loss = crawl.acceptedInRun > 0 || view.worked || view.startedBefore ? lossEnding(crawl, view) : null;
-  if (loss !== null) return loss;
+  // Also where this run had nothing to do: it would take what an earlier one has lost for done.
+  if (crawl.lost > 0) return withLosses(ending('finished'), crawl, view);
   if (crawl.acceptedInRun > 0 || view.worked) return ending('finished');
   if (view.startedBefore) return ending('finished', `${nothingNew(view)}; ${howToCrawlAgain(view)}`);
   return view.joinedForMs >= view.startTimeoutMs ? ending('finished', nothingCame(view)) : null;
 }
 
-/** A crawl whose only remaining requests are lost: it is complete, but not finished. Null when none was lost. */
-function lossEnding({ lost }: CrawlState, { crawlArguments }: NodeView): Ending | null {
-  if (lost === 0) return null;
-  return { reason: 'requests_lost', exitCode: 1, message: lossMessage(lost, crawlArguments), leave: true };
+/**
+ * The end of a run that ends by itself: 1 while requests are lost, in this and every later run. A crawl whose only remaining
+ * requests are lost is complete, but not finished. `stop` and signals keep their codes, so that a supervisor starts nothing again.
+ */
+export function withLosses(
+  end: Ending,
+  { lost }: Pick<CrawlState, 'lost'>,
+  { crawlArguments }: Pick<NodeView, 'crawlArguments'>,
+): Ending {
+  if (lost === 0) return end;
+  const reason = end.reason === 'finished' ? 'requests_lost' : end.reason;
+  return { ...end, reason, exitCode: 1, message: lossMessage(lost, crawlArguments) };
 }
 
 /**

@@ -29,6 +29,12 @@ export function embeddedHand(dir: string): ForeignHand {
       byHand((file) => {
         for (const table of tables) file.prepare(`DELETE FROM ${table}`).run();
       }),
+    renameDupefilter: (name) =>
+      byHand((file) => {
+        const choice = JSON.stringify({ class: name });
+        file.prepare('UPDATE dupefilter SET choice = ?').run(choice);
+        file.prepare('UPDATE crawl SET dupefilter = ?').run(choice);
+      }),
     deleteRecord: ({ id }) =>
       byHand((file) => {
         file

@@ -39,6 +39,10 @@ function redisHand(url: string, spider: string): ForeignHand {
       byHand(async (redis) => {
         await redis.unlink(`${spider}:dupefilter`, ...(await redis.keys(`${spider}:dupefilter:~*`)));
       }),
+    renameDupefilter: (name) =>
+      byHand(async (redis) => {
+        await redis.hset(`${spider}:requests:~meta`, 'dupefilter', JSON.stringify({ class: name }));
+      }),
     deleteRecord: ({ id }) =>
       byHand(async (redis) => void (await redis.hdel(`${spider}:requests`, Buffer.from(id, 'hex')))),
     left: () => byHand((redis) => redis.keys(`${spider}:*`)),

@@ -4,6 +4,7 @@ import type { Part, Shape } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { forgetFeeds, hasFeeds } from '../feeds/outbox.js';
+import { crawlState } from '../requests/completion.js';
 import { dropEarly, forgetEarly } from '../requests/early-links.js';
 
 /** Delete parts. @throws RefusedError while nodes live, unless forced. */
@@ -95,12 +96,32 @@ function clearDupefilter(tx: Transaction): void {
   if (!tx.hasCrawl) return;
   tx.crawl.epoch += 1;
   // Links and seeds bring lost requests back now.
-  tx.tally.removed += tx.tally.lost;
-  tx.tally.lost = 0;
+  removeLost(tx);
   tx.tally.seen_gone = 0;
   tx.crawl.starts_again = 1;
   tx.crawl.dupefilter = null;
-  tx.crawl.seen_since = tx.nowMs;
+  tx.crawl.seen_since = tx.wallMs;
+}
+
+function removeLost({ tally }: Transaction): void {
+  tally.removed += tally.lost;
+  tally.lost = 0;
+}
+
+/**
+ * Take the lost requests for removed. A finished crawl that does not persist and was kept only for them is cleared, as the last
+ * node of its run would have done. @returns how many there were.
+ */
+export function acceptLosses(tx: Transaction, persist: boolean): number {
+  if (!tx.hasCrawl || tx.tally.lost === 0) return 0;
+  const { lost } = tx.tally;
+  removeLost(tx);
+  const isOver =
+    tx.crawl.run?.closed?.reason === 'requests_lost' &&
+    tx.nodes.count === 0 &&
+    crawlState(tx, tx.crawl.has_start === 1, null).finished;
+  if (isOver && !persist) clearFinished(tx);
+  return lost;
 }
 
 function clearLists({ spaces }: Transaction, parts: ReadonlySet<Part>): void {

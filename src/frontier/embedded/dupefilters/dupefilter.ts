@@ -62,6 +62,12 @@ export abstract class Dupefilter<C extends Choice = Choice> {
   abstract recount(): number;
 
   abstract readonly backupQuery: BackupQuery;
+
+  /** Whether a row has expired and only waits for its deletion: no backup takes it. */
+  hasExpired(_row: BackupRow): boolean {
+    return false;
+  }
+
   abstract toBackup(rows: readonly BackupRow[]): BackupEntry;
 
   /** The layout of its bits, for the backup; null where complete fingerprints, or parts of them, are stored. */

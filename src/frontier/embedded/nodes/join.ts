@@ -46,7 +46,15 @@ export function join(
   const incarnation = incarnationName(node.id, number);
   const justClosed = beginsRun ? closedJustNow(tx, options.budgets) : null;
   if (justClosed !== null) {
-    const found = { pending: 0, delayed: 0, leased: 0, seen: 0, lost: 0, nodes: others, ...nothingGone };
+    const found = {
+      pending: 0,
+      delayed: 0,
+      leased: 0,
+      seen: 0,
+      lost: tx.tally.lost,
+      nodes: others,
+      ...nothingGone,
+    };
     return {
       number: 0,
       joined: { incarnation, run: '', found, startPushed: false, justClosed, notices: [] },

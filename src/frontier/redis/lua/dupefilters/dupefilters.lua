@@ -9,8 +9,9 @@
 --   count(crawl)                          how many it holds
 --   size(crawl)                           the same in O(1), with those that have expired: see marks.lua
 --   holdsAny(index, number)               of a class of many keys: whether this piece must exist
---   restore(crawl, marks, args)           record marks of a backup; those that are there already stay as they are.
---                                         Returns by how much its size grew
+--   restore(crawl, marks, untils, lives)  record marks of a backup; those that are there already stay as they are. untils:
+--                                         the instants they are forgotten; lives: entries of state.lua; nil where not
+--                                         known. Returns by how much its size grew
 --   followsRequests                       whether it stores the state of each request (state.lua)
 -- A mark is a fingerprint as the class stores it; the client makes it. dupefilter-classes.ts describes each class to the client.
 --

@@ -50,12 +50,15 @@ function expiring.class(expiresAt)
 
   function class.size(crawl) return redis.call('ZCARD', crawl.keys.dupefilter) end
 
-  -- Of two instants the later one stays.
-  function class.restore(crawl, marks, args)
-    if not args.untils then return class.record(crawl, marks) end
+  -- Of two instants the later one stays. None is later than that of a fingerprint recorded now, since the backup may be of a
+  -- class or of settings that remember for longer.
+  function class.restore(crawl, marks, untils)
+    local latest = expiresAt(crawl)
+    if not (untils and latest) then return class.record(crawl, marks) end
     local added = 0
     for i, mark in ipairs(marks) do
-      added = added + redis.call('ZADD', crawl.keys.dupefilter, 'GT', args.untils[i], mark)
+      local instant = lists.digits(math.min(tonumber(untils[i]), latest))
+      added = added + redis.call('ZADD', crawl.keys.dupefilter, 'GT', instant, mark)
     end
     return added
   end

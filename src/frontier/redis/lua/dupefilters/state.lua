@@ -5,7 +5,7 @@ local LETTERS = { pending = 'p', leased = 'l', delayed = 'd', done = 'x', failed
 local LIFE = '>c1I6I2I2'
 
 function state.pack(crawl, name, status, attempts)
-  return struct.pack(LIFE, LETTERS[name], crawl.nowMs, status, attempts)
+  return struct.pack(LIFE, LETTERS[name], crawl.wallMs, status, attempts)
 end
 
 local function isFollowed(crawl)
@@ -53,10 +53,10 @@ dupefilters.StateDupeFilter = {
   count = function(crawl) return redis.call('HLEN', crawl.keys.dupefilter) end,
   size = function(crawl) return redis.call('HLEN', crawl.keys.dupefilter) end,
   -- Another class has recorded no more than that the fingerprint was seen.
-  restore = function(crawl, marks, args)
+  restore = function(crawl, marks, _, lives)
     local finished, added = state.pack(crawl, 'done', 0, 0), 0
     for i, mark in ipairs(marks) do
-      added = added + redis.call('HSETNX', crawl.keys.dupefilter, mark, args.lives and args.lives[i] or finished)
+      added = added + redis.call('HSETNX', crawl.keys.dupefilter, mark, lives and lives[i] or finished)
     end
     return added
   end,
