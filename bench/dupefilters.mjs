@@ -112,10 +112,10 @@ async function measure({ engine, place, cost }, subject, count) {
 }
 
 /** @returns how many new ones were taken for seen. */
-async function fill(frontier, from, count, unfiltered = false) {
+async function fill(frontier, from, count, dontFilter = false) {
   const calls = [];
   for (let at = from; at < from + count; at += PUSH_CHUNK) {
-    const links = Array.from({ length: PUSH_CHUNK }, (_, n) => request(`${at + n}`, unfiltered));
+    const links = Array.from({ length: PUSH_CHUNK }, (_, n) => request(`${at + n}`, dontFilter));
     calls.push(frontier.push(links, 'links'));
     if (calls.length > 1) await calls.at(-2);
   }
@@ -133,9 +133,9 @@ async function askForNew(frontier) {
   return wrong;
 }
 
-function request(text, unfiltered = false) {
+function request(text, dontFilter = false) {
   const fingerprint = createHash('sha1').update(text).digest('hex');
-  return { id: fingerprint, fingerprint, record: '{}', domain: 'a.example', priority: 0, unfiltered };
+  return { id: fingerprint, fingerprint, record: '{}', domain: 'a.example', priority: 0, dontFilter };
 }
 
 async function onRedis() {

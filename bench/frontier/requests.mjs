@@ -35,7 +35,7 @@ export function requestOf(n, domains) {
   const url = urlOf(n, domains);
   const id = createHash('sha1').update(url).digest('hex');
   const record = `{"v":1,"u":"${url}","d":2,"o":"0123abcd","t":1790000000000}`;
-  return { id, fingerprint: id, record, domain: hostOf(n, domains), priority: 0, unfiltered: false };
+  return { id, fingerprint: id, record, domain: hostOf(n, domains), priority: 0, dontFilter: false };
 }
 
 /** Push the requests `from` … `to` by number, in batches, with a few on their way at a time. */

@@ -78,7 +78,7 @@ export function globalSettings({ globals, cwd }: Context): Record<string, string
     Object.defineProperty(texts, pair.slice(0, at), { value, enumerable: true, configurable: true });
   }
   if (globals.level !== undefined) texts.LOG_LEVEL = globals.level;
-  // A path on the command line counts from where the user stands, not from the project folder.
+  // A path on the command line is relative to the working folder, not to the project folder.
   if (globals.logfile !== undefined) texts.LOG_FILE = path.resolve(cwd, globals.logfile);
   return texts;
 }
@@ -122,7 +122,7 @@ export function printJsonLine(context: Context, value: unknown): void {
   print(context, printableJson(value));
 }
 
-/** A result as it may be shown: the userinfo of URLs and the secrets of the settings masked, in every text of it. */
+/** A result that is safe to show: in all its texts the userinfo of URLs and the secrets of the settings are masked. */
 export function masked<T>(context: Context, value: T): T {
   const mask = (_key: string, part: unknown) => (typeof part === 'string' ? context.mask(part) : part);
   return JSON.parse(JSON.stringify(value, mask));

@@ -25,7 +25,7 @@ export function ignoreStdoutErrors(): void {
   ignoresStdoutErrors = true;
 }
 
-/** Where items go with `-o -`. @param onGone called when nobody reads it any more */
+/** The output of items with `-o -`. @param onGone called when nobody reads it any more */
 export function itemOutput(onGone: () => void): Writable {
   process.stdout.on('error', onGone);
   return process.stdout;

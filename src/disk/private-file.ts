@@ -1,4 +1,7 @@
-/** Small files of crawlnode's own, for this user alone: written whole, and read back only where nobody else could have written them. */
+/**
+ * Small files that only this user can read. They are written as a whole, and read only if no other user could have written
+ * them.
+ */
 import {
   closeSync,
   constants,
@@ -14,8 +17,8 @@ import {
 const WRITABLE_BY_OTHERS = 0o022;
 
 /**
- * The bytes of a file; null where there is none, it is no plain file of this user's, others can write to it, or the system
- * (Windows) does not say. A symbolic link is not followed.
+ * The bytes of a file. Null when there is none, when it is not a plain file of this user, when others can write to it, or
+ * when the system (Windows) does not tell. A symbolic link is not followed.
  */
 export function readPrivateFile(file: string): Buffer | null {
   let descriptor: number;
@@ -37,13 +40,13 @@ export function readPrivateFile(file: string): Buffer | null {
 }
 
 /**
- * Write a file that only this user can read, whole or not at all: never through a link that somebody put in its place.
- * @throws what the system says; the file is then as it was.
+ * Write a file that only this user can read, atomically and never through a link that somebody else put in its place.
+ * @throws the error of the system call; the file is then unchanged.
  */
 export function writePrivateFile(file: string, content: string | Buffer): void {
   const fresh = `${file}.${process.pid}`;
   try {
-    // What a killed process with the same id has left.
+    // A killed process with the same id may have left this file.
     rmSync(fresh, { force: true });
     writeFileSync(fresh, content, { mode: 0o600, flag: 'wx' });
     renameSync(fresh, file);

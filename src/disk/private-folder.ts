@@ -8,9 +8,9 @@ const WRITABLE_BY_OTHERS = 0o022;
 const STICKY = 0o1000;
 
 /**
- * Create a folder for this user alone, unless it exists, and check that no other user can write to it or replace it.
- * This user must stats the folder, and this user or root must stats each of its parents. None of them may be writable by
- * others, except for a sticky parent such as /tmp. The superuser is trusted.
+ * Create a folder for this user alone, unless it exists, and check that no other user can write to it or replace it. This
+ * user must own the folder, and this user or root must own each of its parents. None of them may be writable by others,
+ * except for a sticky parent such as /tmp. The superuser is trusted.
  * @returns its path without symbolic links; null where it cannot be created, is not safe, or the system has no user ids
  *   (Windows).
  */

@@ -44,8 +44,8 @@ export function sqliteDriver(): Driver {
 }
 
 /**
- * Use this one instead: for tests, before anything is opened. Two copies of SQLite in one process must never have the same
- * file open, since closing it in one drops the locks of the other.
+ * Use another driver, for tests, before any file is opened. Two copies of SQLite in one process must never have the same
+ * file open: closing it in one drops the locks of the other.
  */
 export function useDriver(wanted: Driver): void {
   driver = wanted;
@@ -59,7 +59,7 @@ export function connect(file: string, busyMs = BUSY_MS): Connection {
   return new DatabaseSync(file, { timeout: busyMs });
 }
 
-/** How long a call blocks for a lock of another process; the main loop stands still meanwhile, signals included. */
+/** How long a call waits for a lock of another process. The main loop is blocked meanwhile, and handles no signals. */
 export const BUSY_MS = 50;
 
 function isAtLeast(version: string | undefined, least: readonly number[]): boolean {

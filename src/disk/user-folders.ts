@@ -4,12 +4,12 @@ import path from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** For what can be made anew: $XDG_CACHE_HOME or ~/.cache; null for a user without a home. */
+/** For data that can be created again: $XDG_CACHE_HOME or ~/.cache; null for a user without a home. */
 export function cacheHome({ XDG_CACHE_HOME }: Environment): string | null {
   return firstAbsolute(XDG_CACHE_HOME, path.join(home(), '.cache'));
 }
 
-/** For what has to last: $XDG_STATE_HOME or ~/.local/state; null for a user without a home. */
+/** For data that must last: $XDG_STATE_HOME or ~/.local/state; null for a user without a home. */
 export function stateHome({ XDG_STATE_HOME }: Environment): string | null {
   return firstAbsolute(XDG_STATE_HOME, path.join(home(), '.local', 'state'));
 }

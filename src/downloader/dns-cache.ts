@@ -29,8 +29,8 @@ export function cachedLookup(
   return (host, options, callback) => {
     const { family, hints, all } = options;
     const key = `${host.toLowerCase()} ${family} ${hints} ${all}`;
-    const known = answers?.get(key);
-    if (known !== undefined) return process.nextTick(answer, callback, known);
+    const cached = answers?.get(key);
+    if (cached !== undefined) return process.nextTick(answer, callback, cached);
     const others = waiting.get(key);
     if (others !== undefined) {
       others.push(callback);

@@ -6,6 +6,7 @@
  * the embedded engine a table (`EmbeddedTable`). A class with a layout of its own also adds that one:
  * `redis/backup/dupefilter.ts` reads it for backups, `embedded/dupefilters/` has a class for each table.
  */
+import { RefusedError } from '../errors.js';
 import type { Settings } from '../settings/schema.js';
 import { type BloomParameters, bloomSizing } from './bloom-sizing.js';
 
@@ -115,8 +116,13 @@ export type Dupefilter = {
 
 export const dupefilterNames = Object.keys(dupefilters) as readonly DupefilterName[];
 
-export function classOf(dupefilter: Pick<Dupefilter, 'class'>): DupefilterClass {
-  return dupefilters[dupefilter.class];
+/** @throws RefusedError for a class in the store that only a later crawlnode has. */
+export function classOf({ class: name }: Pick<Dupefilter, 'class'>): DupefilterClass {
+  if (Object.hasOwn(dupefilters, name)) return dupefilters[name];
+  throw new RefusedError(
+    `the fingerprints of this crawl are stored by a ${name}, and this crawlnode has only ${dupefilterNames.join(', ')}: go on with the version of crawlnode that wrote them, or forget them with "crawlnode reset SPIDER --only dupefilter"`,
+    { code: 'shape' },
+  );
 }
 
 /** The dupefilter that settings choose. */

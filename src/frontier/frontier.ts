@@ -14,13 +14,13 @@
  *
  * Glossary, for TypeScript, Lua and SQL alike:
  * - *fingerprint*: 20-byte SHA-1 of what a request asks for. Two requests with the same fingerprint are duplicates.
- * - *id*: what identifies a live request, 20 bytes: its fingerprint. For an unfiltered request it is a hash of fingerprint,
+ * - *id*: what identifies a live request, 20 bytes: its fingerprint. For a request with `dontFilter` it is a hash of fingerprint,
  *   parent and ordinal, so that pushing the same one again has no effect.
  * - *record*: what is stored of a request to download it, JSON text that the frontier never reads. A *row* (SQL) or *entry*
  *   (Redis) is what the frontier itself knows of a request, domain, node or feed.
  * - *mark*: a fingerprint in the form in which the dupefilter of the crawl stores it.
- * - *filtered*: subject to the dupefilter; an *unfiltered* request (`dontFilter`) bypasses it. What the dupefilter turns
- *   away is a *duplicate*. Only the counter `dupefilter/filtered` has Scrapy's older meaning: it counts duplicates.
+ * - *dontFilter*: set on a request that the dupefilter neither judges nor stores. What it turns away is a *duplicate*.
+ *   *filtered* is Scrapy's word for duplicates; only the counter `dupefilter/filtered` and SEEDS_FILTERED use it.
  * - *lease*: the right to process one request, protected by a *token* that no other lease has.
  * - *node*: a crawlnode process. It registers as an *incarnation* (node id + random).
  * - *domain*: the politeness key.
@@ -58,6 +58,7 @@ import type {
 } from './types/reports.js';
 import type {
   ConvertedSeed,
+  EarlyPart,
   FrontierRequest,
   IntakeAnswer,
   PushAnswer,
@@ -115,9 +116,14 @@ export interface Frontier {
 
   /**
    * Accept requests in one atomic batch (at most `MAX_SETTLE_REQUESTS`). Needs no join.
-   * @param part of the start requests; all of them by default. Those that another node has pushed count as duplicates.
+   * @param part of the start requests; all of them by default. Those that another node has pushed count as duplicates. Or
+   *   the page whose links are pushed before its settle.
    */
-  push(requests: readonly FrontierRequest[], kind: PushKind, part?: StartPart): Promise<PushAnswer>;
+  push(
+    requests: readonly FrontierRequest[],
+    kind: PushKind,
+    part?: StartPart | EarlyPart,
+  ): Promise<PushAnswer>;
   /** Become the node that runs `start()` of the spider, if there is none that lives. Safe to ask again. */
   claimStart(): Promise<StartClaim>;
   /**
@@ -166,14 +172,16 @@ export interface Frontier {
   /** Append raw seeds to the first start_urls key, as an external producer would. */
   appendSeeds(values: readonly string[]): Promise<number>;
 
-  /** Lease nothing from a domain for `forMs`, or change its delay, for all nodes. */
+  /** Lease nothing from a domain for `forMs`, or change its delay, for all nodes. A `retry-after` changes no delay. */
   throttle(
     domain: string,
-    change: {
-      readonly delayMs?: number;
-      readonly forMs?: number;
-      readonly source: 'setting' | 'robots' | 'autothrottle' | 'retry-after';
-    },
+    change:
+      | {
+          readonly delayMs?: number;
+          readonly forMs?: number;
+          readonly source: 'setting' | 'robots' | 'autothrottle';
+        }
+      | { readonly delayMs?: never; readonly forMs: number; readonly source: 'retry-after' },
   ): Promise<void>;
   /**
    * Take the next instant at which a domain may be asked, for a request that has no lease, such as a redirect of robots.txt.
@@ -212,6 +220,11 @@ export interface Frontier {
   count(): Promise<PartCounts>;
   /** Delete parts; all of them leave no key of this spider and job. @throws RefusedError while nodes live, unless `force`. */
   clear(parts: readonly Part[], options: { readonly force: boolean }): Promise<void>;
+  /**
+   * Count the lost requests as removed, since somebody goes on without them. A finished crawl whose shape does not persist,
+   * and which was kept only for them, is cleared with this. @returns how many were lost.
+   */
+  acceptLosses(): Promise<number>;
   /**
    * Check the store and this crawl without changing anything: version, limits, disk, clock, rights, keys, format. A check
    * that is not possible, such as for a missing right, is a finding too.

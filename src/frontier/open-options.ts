@@ -6,6 +6,8 @@ export interface FrontierKeys {
   /** The HASH id → record; every internal key is this name + `:~` + a word. */
   readonly requests: string;
   readonly dupefilter: string;
+  /** The dupefilter's key is also that of other spiders: its template does not name the spider. */
+  readonly sharesDupefilter?: boolean;
   /** In the order they are read. */
   readonly startUrls: readonly string[];
   readonly items: string;

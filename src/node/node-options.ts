@@ -1,6 +1,6 @@
 /**
- * What `crawlAsNode` is given and what it hands back. `crawler/project/settings-to-options.ts` fills it from the settings: every value
- * here is plain (ms, bytes, counts), so that nothing in this folder reads a setting by name.
+ * The arguments and the result of `crawlAsNode`. `crawler/project/settings-to-options.ts` fills them from the settings.
+ * Every value is plain (ms, bytes, counts), so that nothing in this folder reads a setting by name.
  */
 import type { Downloader } from '../downloader/downloader.js';
 import type { FeedTrouble } from '../feed-outbox.js';
@@ -44,7 +44,7 @@ export interface RetryOptions {
   readonly retryAfterCapMs: number;
 }
 
-/** Which requests are taken (`links/filter-links.ts`, `seed-requests.ts`), and how they are identified. */
+/** Which requests are followed (`links/filter-links.ts`, `seed-requests.ts`), and how they are identified. */
 export interface LinkOptions {
   /** DEPTH_LIMIT; 0 is no limit. */
   readonly depthLimit: number;
@@ -56,7 +56,7 @@ export interface LinkOptions {
   readonly traps?: TrapLimits;
   /** REQUEST_FINGERPRINTER or REQUEST_MODULE as a function; a spider's own `fingerprint` goes before it. 40 hex digits. */
   readonly fingerprint: (request: Request) => string;
-  /** `fingerprint` is that of a REQUEST_MODULE, which may take more of a request than its URL, method and body. */
+  /** `fingerprint` comes from a REQUEST_MODULE, which may use more of a request than its URL, method and body. */
   readonly hasOwnIdentity?: boolean;
   /** The priority of a request by REQUEST_MODULE; absent or null where it stays as it is. */
   readonly priority?: ((request: Request, depth: number) => number) | null;
@@ -114,7 +114,7 @@ export interface NodeOptions {
   readonly heartbeatMs: number;
   /** MAIN_LOOP_TIMEOUT: without main-loop progress for so long, heartbeats stop. */
   readonly mainLoopTimeoutMs: number;
-  /** What this process says beside the log is JSON too (`--json`, off a terminal). */
+  /** Output other than the log is JSON too (`--json`, off a terminal). */
   readonly speaksJson: boolean;
   /** The process is ended when its main loop hangs for too long; in a program only the crawl ends, with an error. */
   readonly endsStuckProcess: boolean;
@@ -132,7 +132,10 @@ export interface NodeOptions {
   readonly callbackTimeoutMs: number;
   /** CALLBACK_ERROR `keep`: what a page gave before an error is committed; `keptReason` marks it in the failed list. */
   readonly keepsErrors: boolean;
-  /** CONDITIONAL_REQUESTS, but not with an HTTP cache: pages that come again are asked for with their ETag and Last-Modified. */
+  /**
+   * CONDITIONAL_REQUESTS, except with an HTTP cache: pages that are crawled again are requested with their ETag and Last-
+   * Modified.
+   */
   readonly conditionalRequests: boolean;
   /** REDIRECT_MAX_TIMES; null when redirects are off (REDIRECT_ENABLED false). */
   readonly redirectMaxTimes: number | null;
@@ -155,13 +158,15 @@ export interface NodeOptions {
   readonly flushOnStart: boolean;
   /** MAX_IDLE_TIME_BEFORE_CLOSE: leave when all nodes together have had nothing to do for so long; 0 is never. */
   readonly maxIdleMs: number;
-  /** The result is judged by the totals of the run: a node that leaves at its end waits until no page is in progress. */
+  /**
+   * The exit code depends on the totals of the run. So a node that leaves at the end waits until no page is in progress.
+   */
   readonly awaitsFinalTotals: boolean;
   /** Feed ids of the `-o` files of this command (`feedId`); none without `-o`. */
   readonly feeds: readonly string[];
 }
 
-/** Cheap, local numbers for a progress line, once a second. */
+/** Numbers of this node for a progress line, once a second. Reading them costs little. */
 export interface NodeProgress {
   /** Pages this node has settled as done or failed. */
   readonly pages: number;
@@ -170,13 +175,13 @@ export interface NodeProgress {
   readonly items: number;
   /** Pages in progress now. */
   readonly inFlight: number;
-  /** The last thing the store said of the crawl; null before the first answer. */
+  /** The last state of the crawl that the store sent; null before the first answer. */
   readonly crawl: CrawlState | null;
-  /** Why nothing moves, in a few words, such as `the frontier cannot be reached`; null when all is well. */
+  /** Why the crawl does not advance, in a few words, such as `the frontier cannot be reached`; null when it does. */
   readonly trouble: string | null;
 }
 
-/** Everything a node works with. It closes none of it: whoever opened frontier, downloader and feeds does. */
+/** Everything a node works with. The node closes none of it; the caller does. */
 export interface NodeDeps {
   readonly frontier: Frontier;
   /** The same store again, for the heartbeat thread's own connection. */
@@ -184,14 +189,14 @@ export interface NodeDeps {
   readonly node: NodeInfo;
   /** The named job, null when unnamed. */
   readonly job: string | null;
-  /** The crawl in a command to be typed: `shop`, `shop --job may`. */
+  /** The crawl as arguments of a command: `shop`, `shop --job may`. */
   readonly crawlArguments: string;
   /** The node calls `opened()` after joining and `closed(reason)` at the end. */
   readonly spider: Spider;
   readonly downloader: Downloader;
   /** The node calls `open()` before the first page and `close()` at the end. */
   readonly pipelines: ItemPipelines;
-  /** Those of the user's own code. The node writes what is changed outside of pages. */
+  /** The stats of the project's code. The node writes changes that belong to no page. */
   readonly stats: NodeStats;
   /** Null without any. The node opens and closes them like the pipelines. */
   readonly extensions?: Extensions | null;
@@ -204,11 +209,12 @@ export interface NodeDeps {
   /** The second one: release everything and leave at once. */
   readonly force: AbortSignal;
   /**
-   * Why this node is to end unless it passes: an outbox has outgrown its bound while its file cannot be written or its
-   * pipeline fails. With `isIdle`, when nothing else is to be done, also why a pipeline fails at all. Null when all is well.
+   * Why feeds or pipelines do not progress: an outbox exceeds its limit while its file cannot be written or its pipeline
+   * fails. With `isIdle`, when nothing else is to be done, any failing pipeline counts. Null when all is well. The node
+   * ends if this lasts.
    */
   readonly feedsFailing: (isIdle: boolean) => FeedTrouble | null;
-  /** More committed items wait for an item pipeline than may: nothing is leased until there are fewer. */
+  /** Too many committed items wait for an item pipeline: nothing is leased until there are fewer. */
   readonly isOutboxFull: () => boolean;
   /** The other nodes of the same command, if any. */
   readonly siblings?: Siblings | null;
@@ -219,7 +225,7 @@ export interface NodeDeps {
 
 export type ItemListener = (texts: readonly string[], response: Response | null) => void;
 
-/** Nodes that were started together. One that comes after the others have cleared the crawl would begin it again. */
+/** Nodes that were started together. A node that joins after the others have cleared the crawl would begin it again. */
 export interface Siblings {
   /** This node has joined. */
   joined(): void;
@@ -232,14 +238,14 @@ export interface NodeResult {
   readonly reason: string;
   /** 0 done or drained, 1 run-time failure, 4 the store was away for too long; a forced end is 130 or 143, which the CLI knows. */
   readonly exitCode: 0 | 1 | 4;
-  /** A sentence for the user where the reason alone would puzzle; else null. */
+  /** A sentence for the user when the reason alone is not clear; else null. */
   readonly message: string | null;
   /** Pages, failed requests and items of this node alone. */
   readonly pages: number;
   readonly failed: number;
   readonly items: number;
   readonly elapsedMs: number;
-  /** Pages of which nothing came, by kind, with an example of each; those of this node alone. */
+  /** Pages without a result, by kind, with an example of each; of this node alone. */
   readonly deadEnds: readonly DeadEnd[];
   /** Names of DOWNLOAD_SLOTS that no request of this node had. */
   readonly unusedSlots: readonly string[];

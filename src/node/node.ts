@@ -25,7 +25,7 @@ import type { NodeDeps, NodeResult } from './node-options.js';
 import { comesAgain, startRequests } from './seeds/seed-requests.js';
 import { hasGenerator } from './seeds/start-generator.js';
 import { Parting } from './shutdown/leave-finished-crawl.js';
-import { crawlEnding, type Ending, ending, errorEnding } from './shutdown/node-stop-reason.js';
+import { crawlEnding, type Ending, ending, errorEnding, withLosses } from './shutdown/node-stop-reason.js';
 import { windDown } from './shutdown/shutdown.js';
 
 export type {
@@ -37,7 +37,7 @@ export type {
   RetryOptions,
 } from './node-options.js';
 
-/** A node whose main loop hangs counts as dead after one. For two more it may still come back and join anew. */
+/** After one NODE_TIMEOUT a node whose main loop hangs counts as dead. For two more it may continue and join anew. */
 const STUCK_NODE_TIMEOUTS = 3;
 
 /**
@@ -50,7 +50,7 @@ export async function crawlAsNode(deps: NodeDeps): Promise<NodeResult> {
   const end = await withModules(node, async () => {
     const joined = await join(deps);
     deps.siblings?.joined();
-    return joined.justClosed === null ? live(node, joined) : turnedAway(joined.justClosed, deps);
+    return joined.justClosed === null ? live(node, joined) : turnedAway(joined, joined.justClosed, deps);
   });
   const { pages, failed, items } = node.tally;
   const { failure } = node.hooks;
@@ -58,7 +58,7 @@ export async function crawlAsNode(deps: NodeDeps): Promise<NodeResult> {
   const elapsedMs = Math.round(performance.now() - node.startedAt);
   return {
     reason: end.reason,
-    exitCode: failure === null && lossWhy === null ? end.exitCode : 1,
+    exitCode: failure === null ? end.exitCode : 1,
     message: end.message ?? failure ?? lossWhy,
     ...{ pages, failed, items, elapsedMs },
     deadEnds: node.deadEnds.list(),
@@ -91,7 +91,7 @@ async function withModules(
   }
 }
 
-/** THE LOOP. @returns why this node stops; the error when only its incarnation ended, so that it joins anew. */
+/** THE LOOP. @returns why this node stops, or the error when only its incarnation ended and the node joins anew. */
 async function crawl(node: NodeState, self: Incarnation): Promise<Ending | IncarnationDeadError> {
   try {
     await start(node, self);
@@ -116,7 +116,7 @@ async function crawl(node: NodeState, self: Incarnation): Promise<Ending | Incar
   }
 }
 
-/** A node that was halted while the store was away stops for the reason it was halted for. */
+/** When a node is halted while the store is away, it stops for the reason of the halt, not for the outage. */
 function endingOf(error: unknown, self: Incarnation, { persist }: Shape): Ending | IncarnationDeadError {
   let cause = error;
   if (error instanceof FrontierUnavailableError) {
@@ -137,6 +137,7 @@ async function live(node: NodeState, joined: Joined): Promise<Ending> {
   const { deps, hooks, signals } = node;
   announce(joined, deps);
   node.losses.hear(joined.found);
+  node.vanished.hear(joined.found);
   let self = new Incarnation(node, joined);
   const heartbeat = startHeartbeat(node, joined, () => self);
   let end: Ending = ending('error');
@@ -212,7 +213,9 @@ async function start(node: NodeState, self: Incarnation): Promise<void> {
   }
 }
 
-/** @returns how the node ends when a signal came while the store was away, or it was away for too long. */
+/**
+ * @returns the new registration; or how the node ends, when a signal came or WAIT_TIMEOUT passed while the store was away.
+ */
 async function rejoin(
   node: NodeState,
   old: Incarnation,
@@ -241,13 +244,13 @@ function whyJoinAnew({ code, message }: IncarnationDeadError, { options }: NodeD
   return `this node sent no heartbeat for ${seconds} s (NODE_TIMEOUT), so the other nodes count it as dead and take over its requests`;
 }
 
-/** The same budget has just closed the run on other nodes: a node that joins late does not begin another run. */
-function turnedAway(reason: string, { options }: NodeDeps): Ending {
+/** The same budget has just closed the run on other nodes. A node that joins late does not begin another run. */
+function turnedAway({ found }: Joined, reason: string, { options, crawlArguments }: NodeDeps): Ending {
   const withinS = options.tunables.nodeTimeoutMs / 1_000;
   const message =
     `the same budget closed the run less than ${withinS} s ago (NODE_TIMEOUT), and a node that joins late does not begin ` +
     'another run: start again a little later, or with another value';
-  return ending(reason, message);
+  return withLosses(ending(reason, message), found, { crawlArguments });
 }
 
 function startHeartbeat(node: NodeState, joined: Joined, current: () => Incarnation): Heartbeat {
@@ -283,7 +286,7 @@ function startHeartbeat(node: NodeState, joined: Joined, current: () => Incarnat
   );
 }
 
-/** With jitter, so that idle nodes do not ask at the same time; at once only when there were leases. */
+/** With jitter, so that idle nodes do not ask at the same time. Without a pause only after an answer with leases. */
 function pollAfterMs({ leases, waitMs }: LeaseAnswer): number {
   if (waitMs >= MAX_WAIT_MS) return MAX_WAIT_MS * (0.75 + 0.25 * Math.random());
   const leastMs = leases.length > 0 ? 1 : 10;

@@ -17,7 +17,7 @@ export interface ProcessedItems {
   readonly listItems: string[];
   /** For the feeds: the items after all pipelines. */
   readonly feedItems: string[];
-  /** The number in its page of each of `feedItems`, from 1; items that wait count too. */
+  /** The number of each of `feedItems` in its page, from 1. Items that wait are numbered too. */
   readonly numbers: number[];
   /** Items that wait for a file. */
   readonly waiting: ItemWait[];
@@ -25,7 +25,7 @@ export interface ProcessedItems {
   readonly scraped: number;
   /** Items a pipeline dropped. */
   readonly dropped: number;
-  /** Items that an error of a pipeline cost, where errors are kept. */
+  /** Items that were lost by an error of a pipeline, when errors are kept. */
   readonly broken: number;
   /** The reason of the first CloseSpider that a pipeline threw, which drops its item; null for none. */
   readonly closing: string | null;
@@ -39,7 +39,7 @@ export interface ItemWait extends Omit<WaitingItem, 'id'> {
   readonly next: string;
 }
 
-/** Hears what became of each item. The page waits for it. */
+/** Receives the outcome of each item. The page waits for it. */
 export interface ItemObserver {
   scraped(item: JsonObject): Promise<void>;
   dropped(item: JsonObject, error: Error): Promise<void>;
@@ -51,8 +51,8 @@ export interface ItemPipelines extends OpenModules {
   /** @throws CrawlnodeError `pipeline_error` that names a pipeline which threw anything but DropItem, unless errors are kept. */
   process(items: readonly JsonObject[], observer?: ItemObserver): Promise<ProcessedItems>;
   /**
-   * Go on with an item after its next file.
-   * @throws CrawlnodeError as `process`, and `bad_record` where no pipeline of its name fetches files.
+   * Continue with an item after its next file.
+   * @throws CrawlnodeError as `process`, and `bad_record` when no pipeline of its name fetches files.
    */
   goOn(waiting: WaitingItem, result: FileResult, observer?: ItemObserver): Promise<ProcessedItems>;
   /** The pipeline that fetches files under a name; null where there is none. */
@@ -133,7 +133,7 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
     // Usually no pipeline follows RedisPipeline. List and feeds then share one text.
     let text: string | null = null;
     for (let at = resumed?.from ?? 0; at <= all.length; at += 1) {
-      // An item that waited behind RedisPipeline came into the list with its page.
+      // An item that waited after RedisPipeline was added to the list together with its page.
       if (at === listAt && at !== resumed?.from) text = addToList(current, out);
       const pipeline = all[at];
       if (pipeline === undefined) break;
@@ -160,7 +160,7 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
     return text;
   }
 
-  /** @param text of the item; null where it is not known yet */
+  /** @param text the item as JSON; null when it was not made yet */
   function finish(item: JsonObject, text: string | null, out: Results): void {
     out.feedItems.push(text ?? toJson(item, all));
     out.numbers.push(nextNumber(out));
@@ -229,7 +229,7 @@ async function runPipeline(
   item: JsonObject,
   { nodeId, spider, job }: CrawlContext,
 ): Promise<JsonObject> {
-  // Frozen, so that a field that is meant for the item is an error and not lost.
+  // Frozen, so that setting a field of the item on it throws, and is not lost silently.
   const input: PipelineInput = Object.freeze({ item, nodeId, spider, job });
   let result: unknown;
   try {

@@ -19,7 +19,10 @@ export interface BuiltIn {
   readonly number: number;
   /** What it does, for the docs. */
   readonly does: string;
-  /** The settings that null gives, by name. Empty where crawlnode has no such feature. Null where it cannot be switched off. */
+  /**
+   * The settings that a null for this middleware stands for. Empty when crawlnode has no such feature. Null when it cannot
+   * be switched off.
+   */
   readonly off: Readonly<Record<string, unknown>> | null;
   /** What to do in place of switching it off. */
   readonly instead?: string;

@@ -7,6 +7,7 @@ import { namePattern } from './sections/project.js';
 export interface ExpandedKeys {
   readonly requests: string;
   readonly dupefilter: string;
+  readonly sharesDupefilter?: boolean;
   readonly startUrls: readonly string[];
   readonly items: string;
   readonly stats: string;
@@ -40,6 +41,7 @@ export function expandKeys(
   const keys: ExpandedKeys = {
     requests: expand('SCHEDULER_QUEUE_KEY', settings.SCHEDULER_QUEUE_KEY),
     dupefilter: expand('SCHEDULER_DUPEFILTER_KEY', settings.SCHEDULER_DUPEFILTER_KEY),
+    ...(!namesSpider(settings.SCHEDULER_DUPEFILTER_KEY) && { sharesDupefilter: true }),
     startUrls: (Array.isArray(seeds) ? seeds : [seeds]).map((key) => expand('REDIS_START_URLS_KEY', key)),
     items: expand('REDIS_ITEMS_KEY', settings.REDIS_ITEMS_KEY),
     stats: expand('STATS_KEY', settings.STATS_KEY),

@@ -1,4 +1,7 @@
-/** What DOWNLOADER_MIDDLEWARES and SPIDER_MIDDLEWARES say of the built-in middleware: refuse it, or turn it into settings. */
+/**
+ * Interprets the entries of DOWNLOADER_MIDDLEWARES and SPIDER_MIDDLEWARES for built-in middleware: refuses them, or
+ * converts them to settings.
+ */
 import { type BuiltIn, builtInOf, type MiddlewareSetting } from './built-in-middleware.js';
 
 const settingNames: readonly MiddlewareSetting[] = ['DOWNLOADER_MIDDLEWARES', 'SPIDER_MIDDLEWARES'];
@@ -19,7 +22,7 @@ export function switchedOff(
   );
 }
 
-/** Built-ins that cannot be what the settings say, in a sentence each. */
+/** A sentence for each entry of a built-in that has no possible meaning. */
 export function middlewareProblems(values: ReadonlyMap<string, Given>): string[] {
   return entriesOf(values).flatMap(({ setting, where, name, builtIn, number }) => {
     if (builtIn === undefined) return unknownScrapyName(name, number, `${where}: ${setting}`);
@@ -35,7 +38,7 @@ function problemOf({ number: own, off, instead }: BuiltIn, number: number | null
   return `is built in at ${own} and cannot be moved to ${number}: delete it (null switches it off), and give your modules numbers below or above ${own}`;
 }
 
-/** Nothing of Scrapy's can be loaded. What is off anyway need not be deleted. */
+/** Middleware of Scrapy cannot be loaded. An entry that only switches it off may stay. */
 function unknownScrapyName(name: string, number: number | null, place: string): string[] {
   if (number === null || !/^scrapy[\w.]*\.\w+$/.test(name) || /\.[cm]?[jt]s$/.test(name)) return [];
   return [`${place}: ${name} does not exist in crawlnode: delete it, or write a module in its place`];

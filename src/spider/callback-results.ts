@@ -1,11 +1,11 @@
 /**
- * What a callback gives, one by one: a single value, an iterable, a promise, or a nesting of these. What a generator returns
- * counts like what it yields.
+ * Iterates the results of a callback: a single value, an iterable, a promise, or a nesting of these. What a generator
+ * returns counts like what it yields.
  */
 import { SelectorList } from '../http/markup/selector.js';
 import { Request } from '../http/message/request.js';
 
-/** The results of a callback that is called when the first one is asked for. */
+/** The results of a callback, which is called when the first one is requested. */
 export async function* resultsOfCall(call: () => unknown): AsyncGenerator<unknown> {
   yield* resultsOf(call());
 }

@@ -17,13 +17,13 @@ import type { SelectorList } from '../http/markup/selector.js';
 import type { Response } from '../http/message/response.js';
 import type { Processor } from './item-processors.js';
 
-/** What selectors are applied to: a page, or a part of it. */
+/** What the selectors are applied to: a page, or a part of it. */
 export type Selectable = { css(selector: string): SelectorList };
 
 /** Gives the value of a field. */
 export type Field<T> = (within: Selectable, page: Response) => T;
 
-/** The value of a field that is the same for each item. */
+/** A field with the same value in every item. */
 type Constant =
   | string
   | number
@@ -33,7 +33,7 @@ type Constant =
   | readonly unknown[]
   | { readonly [name: string]: unknown };
 
-/** The item that fields give; whatever is no function is a value itself. */
+/** The item that the fields describe. A field that is not a function is its own value. */
 export type LoadedItem<Fields> = {
   [Name in keyof Fields]: Fields[Name] extends (...args: never[]) => infer Value ? Value : Fields[Name];
 };

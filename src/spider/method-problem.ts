@@ -1,11 +1,12 @@
-/** Detects a callback in a field of a spider that is no method of it. */
+/** Detects fields of a spider whose callback is not one of its methods. */
 import { isMethodOf } from './callbacks.js';
 import type { Spider } from './spider.js';
 
 /**
- * A message about a field that holds a callback; null when it is a method, the name of one, or not there. Also detects a
- * misspelt method such as `this.parsItem`, which JavaScript evaluates to undefined.
- * @param where the object that has the field, for the message. @param without what it is for to leave the field out
+ * A message about the callback in a field; null when it is a method, the name of one, or absent. Also detects a misspelt
+ * method such as `this.parsItem`, which JavaScript evaluates to undefined.
+ * @param where the object with the field, for the message.
+ * @param without the purpose of leaving the field out
  */
 export function methodProblem(
   field: 'callback' | 'errback',
@@ -29,8 +30,9 @@ export function methodProblem(
 }
 
 /**
- * Whether a spider has a `parse` of its own that does without the one of its kind. The text of a method shows what it calls.
- * @param original the `parse` of its kind. @param others further methods whose call shows that the author knows what to do
+ * Whether the `parse` of a spider replaces that of its kind without calling it. The text of a method shows what it calls.
+ * @param original the `parse` of its kind.
+ * @param others further methods whose call shows that the author knows what to do
  */
 export function replacesParse(
   { parse }: Spider,

@@ -1,6 +1,6 @@
 /**
  * Parse an external seed: a plain URL, or a JSON object with the fields of a Request. A seed with an unknown key is bad,
- * whereas Scrapy-Redis sends unknown seedKeys as form fields (SCRAPY_REDIS.md).
+ * whereas Scrapy-Redis sends unknown keys as form fields.
  */
 import { InvalidRequestError } from '../errors.js';
 import { type CbKwargs, Request, type RequestOptions } from '../http/message/request.js';

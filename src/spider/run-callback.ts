@@ -47,9 +47,9 @@ export interface PageLimits {
   readonly callbackTimeoutMs?: number;
   /** CALLBACK_ERROR `keep`: an error of the callback is part of the result, with what it yielded before. */
   readonly keepsErrors?: boolean;
-  /** What is between the callback and the page, such as spider middleware. */
+  /** Wraps the results of the callback, as spider middleware does. */
   readonly through?: (results: AsyncIterable<unknown>) => AsyncIterable<unknown>;
-  /** What made a result that came `through` there, for messages; null for the callback itself. */
+  /** For messages: which module produced a result that came `through` it; null for the callback itself. */
   readonly producerOf?: (result: unknown) => string | null;
 }
 
@@ -111,9 +111,9 @@ class Page implements PageResult {
   readonly unfetchable: string[] = [];
   error: CrawlnodeError | null = null;
   closing: string | null = null;
-  /** Set when the callback failed. One that was too late still runs: what it gives from then on is refused. */
+  /** Set when the callback failed. A callback that exceeded its time still runs; its further results are refused. */
   isOver = false;
-  /** The result that ended the page since it cannot be taken, of those that came one by one. */
+  /** The result that was refused and so ended the page, of results that came one by one. */
   refused: { readonly value: unknown; readonly error: unknown } | null = null;
   readonly #spider: Spider;
   readonly #maxItems: number;

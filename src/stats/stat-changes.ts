@@ -9,7 +9,7 @@ import {
 } from './stat-change.js';
 
 export class StatChanges {
-  /** The page was settled; what its code still counts belongs to no page. */
+  /** The page was settled. What its code counts after that belongs to no page. */
   isOver = false;
   #changes: StatChange[] = [];
   /** The place of the last change of each stat. */
@@ -40,14 +40,14 @@ export class StatChanges {
 
   /** Remove and return the changes, in order. */
   take(): StatChange[] {
-    const taken = this.#changes;
+    const changes = this.#changes;
     this.#changes = [];
     this.#last.clear();
-    return taken;
+    return changes;
   }
 }
 
-/** Two changes of one stat as one; null where only the store knows what comes of them. */
+/** Merge two changes of one stat; null when only the store can. */
 function merge(before: StatChange, next: StatChange): StatChange | null {
   if (next.op === 'set') return next;
   if (before.op !== 'set' && before.op !== next.op) return null;

@@ -30,7 +30,7 @@ export class NodeStats implements Stats {
     return this.#pages !== null;
   }
 
-  /** Some code may change stats: from now on pages run in a context of their own. */
+  /** Called when some code may change stats. From now on pages run in an asynchronous context of their own. */
   enable(): this {
     this.#pages ??= new AsyncLocalStorage();
     return this;
@@ -71,7 +71,7 @@ export class NodeStats implements Stats {
   }
 }
 
-/** Checks what it is given and keeps nothing: for spiders outside of a crawl, as in `crawlnode parse` and in tests. */
+/** Checks its arguments and stores nothing: for spiders outside of a crawl, as in `crawlnode parse` and in tests. */
 export const uncountedStats: Stats = {
   incValue: (name, by = 1) => new StatChanges().add({ name, op: 'inc', value: by }),
   setValue: (name, value) => new StatChanges().add({ name, op: 'set', value }),

@@ -1,10 +1,10 @@
-/** The bound of asynchronous code of the project: CALLBACK_TIMEOUT. */
+/** The time limit of asynchronous code of the project: CALLBACK_TIMEOUT. */
 import { CrawlnodeError } from '../errors.js';
 
 /**
- * What a function of the project returned. A promise of it is rejected when it does not settle in time; its code then goes
- * on, but nothing waits for it. Any other value is passed on and costs no timer.
- * @param timeoutMs undefined for no bound.
+ * Limit the time of what a function of the project returned. A promise is rejected when it does not settle in time; its
+ * code continues, but nothing waits for it. Any other value is returned unchanged, without a timer.
+ * @param timeoutMs undefined for no limit.
  * @throws CrawlnodeError `callback_timeout`
  */
 export function withinTimeout<T>(

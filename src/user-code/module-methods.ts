@@ -1,13 +1,16 @@
-/** Judge what a module exports by the names of its methods. */
+/** Checks the export of a module by the names of its methods. */
 
 export interface ExpectedMethods {
   /** What the module should be, for the message, such as `extension`. */
   readonly kind: string;
-  /** Those that make it one. Each of them may be missing, but not all. */
+  /** The names of its methods. Each is optional, but one must be there. */
   readonly names: readonly string[];
 }
 
-/** Why an export is not what a setting wants: the end of a sentence that begins with the name of the export. Null if it is. */
+/**
+ * Why an export does not fit a setting, as the end of a sentence that begins with the name of the export; null when it
+ * fits.
+ */
 export function problemOfMethods(methods: unknown, { kind, names }: ExpectedMethods): string | null {
   if (typeof methods !== 'object' || methods === null) {
     return `is neither a class nor an object: export a class with ${names.join(', ')}, or some of them`;

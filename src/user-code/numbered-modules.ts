@@ -1,4 +1,4 @@
-/** Load the modules that a setting names with numbers, by the methods that they have: middleware and extensions. */
+/** Load the modules that a setting lists with numbers, and check their methods: middleware and extensions. */
 import { SettingsError } from '../errors.js';
 import { type ExpectedMethods, problemOfMethods } from './module-methods.js';
 import { inOrder, instantiate, loadProjectModule, type ProjectModuleOptions } from './project-modules.js';

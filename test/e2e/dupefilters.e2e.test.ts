@@ -3,10 +3,24 @@ import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { classOf, dupefilterNames } from '../../src/frontier/dupefilter-classes.js';
 import { runHere } from '../helpers/cli/run-here.js';
+import { startCli } from '../helpers/cli.js';
 import { engines, projectOn } from '../helpers/engine-project.js';
+import { embeddedHand } from '../helpers/frontier/embedded-hand.js';
 import { type Site, startSite } from '../helpers/sites/site.js';
+import { waitFor } from '../helpers/wait-for.js';
 
 const PAGES = 40;
+
+const spiderOf = (site: Site) => `
+import { Spider, type Response } from 'crawlnode';
+export default class extends Spider {
+  name = 'site';
+  startUrls = ['${site.url}'];
+  *parse(response: Response) {
+    yield* response.followAll('a', this.parse);
+  }
+}
+`;
 
 describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
   const here = projectOn(engine, {
@@ -16,19 +30,7 @@ describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
   let site: Site;
   beforeEach(async () => {
     site = await startSite({ pages: PAGES });
-    await here.project.write(
-      'spiders/site.ts',
-      `
-import { Spider, type Response } from 'crawlnode';
-export default class extends Spider {
-  name = 'site';
-  startUrls = ['${site.url}'];
-  *parse(response: Response) {
-    yield* response.followAll('a', this.parse);
-  }
-}
-`,
-    );
+    await here.project.write('spiders/site.ts', spiderOf(site));
   });
   afterEach(() => site.close());
 
@@ -85,3 +87,102 @@ export default class extends Spider {
     );
   });
 });
+
+const LINKED = 21;
+
+describe.each(engines)(
+  'a dupefilter that somebody empties, on the %s engine',
+  { timeout: 120_000 },
+  (engine) => {
+    const here = projectOn(engine, {
+      settings: {
+        CONCURRENT_REQUESTS_PER_DOMAIN: 16,
+        START_TIMEOUT: 1,
+        ROBOTSTXT_OBEY: false,
+        HEARTBEAT_INTERVAL: 1,
+      },
+      files: {},
+    });
+    let site: Site;
+    beforeEach(async () => {
+      site = await startSite({ pages: LINKED });
+      await here.project.write('spiders/site.ts', spiderOf(site));
+    });
+    afterEach(() => site.close());
+
+    const run = (...args: string[]) => runHere(args, { cwd: here.project.dir });
+    const crawl = () => run('crawl', 'site', '--exit-when-done');
+    const isWhole = () => waitFor(async () => site.compare().missing.length === 0);
+    /** What the seeds' own recipe of Scrapy-Redis does, and its like on the embedded engine. */
+    async function empty(): Promise<void> {
+      if (engine === 'embedded') return embeddedHand(here.place()).deleteSeen();
+      await byHand((redis) => redis.del('site:dupefilter'));
+    }
+    async function byHand(act: (redis: Redis) => Promise<unknown>): Promise<void> {
+      const redis = new Redis(here.redis!.url);
+      await act(redis);
+      redis.disconnect();
+    }
+
+    it('under a live node: the seeded page and all that it links to are fetched again, and a warning says why', async () => {
+      const node = startCli(['crawl', 'site'], { cwd: here.project.dir });
+      await isWhole();
+      await waitFor(async () => (await here.look((frontier) => frontier.snapshot(), 'site')).done === LINKED);
+      site.clearLog();
+      await empty();
+      await run('seed', 'site', site.url);
+      await isWhole();
+      expect(site.compare()).toEqual({ missing: [], twice: [] });
+      node.kill();
+      const { stderr } = await node.wait();
+      expect(stderr.match(/21 fingerprints vanished from the dupefilter/g)).toHaveLength(1);
+      const { stdout } = await run('doctor', 'site', '--deep');
+      expect(stdout).toContain('21 fingerprints vanished from the dupefilter');
+      expect(await run('reset', 'site', '--only', 'dupefilter', '--yes')).toMatchObject({ code: 0 });
+      expect((await run('doctor', 'site')).stdout).not.toContain('vanished');
+    });
+
+    it('between two runs: the next one crawls the start pages and all others again', async () => {
+      expect(await crawl()).toMatchObject({ code: 0 });
+      site.clearLog();
+      await empty();
+      const again = await crawl();
+      expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('21 fingerprints vanished') });
+      expect(site.compare()).toEqual({ missing: [], twice: [] });
+      site.clearLog();
+      expect(await crawl()).toMatchObject({ code: 0 });
+      expect(site.log.filter(({ path }) => path !== '/robots.txt')).toEqual([]);
+    });
+
+    it('by reset --only dupefilter: the next run crawls all pages again, and says nothing of a loss', async () => {
+      expect(await crawl()).toMatchObject({ code: 0 });
+      site.clearLog();
+      await run('reset', 'site', '--only', 'dupefilter', '--yes');
+      const again = await crawl();
+      expect(again).toMatchObject({ code: 0 });
+      expect(again.stderr).not.toContain('vanished');
+      expect(site.compare()).toEqual({ missing: [], twice: [] });
+    });
+
+    it.runIf(engine === 'redis')(
+      'by EXPIRE: a live node warns of it, and fetches all again after its end',
+      async () => {
+        const node = startCli(['crawl', 'site'], { cwd: here.project.dir });
+        await isWhole();
+        await byHand((redis) => redis.expire('site:dupefilter', 1_000));
+        await node.waitForOutput('somebody has set a time to live on the dupefilter');
+        await waitFor(
+          async () => (await here.look((frontier) => frontier.snapshot(), 'site')).done === LINKED,
+        );
+        site.clearLog();
+        await byHand((redis) => redis.pexpire('site:dupefilter', 1));
+        await node.waitForOutput('21 fingerprints vanished');
+        await run('seed', 'site', site.url);
+        await isWhole();
+        expect(site.compare()).toEqual({ missing: [], twice: [] });
+        node.kill();
+        await node.wait();
+      },
+    );
+  },
+);

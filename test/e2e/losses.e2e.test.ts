@@ -1,9 +1,11 @@
 /** Work that vanishes from the store is said, and never taken for finished. */
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { connect } from '../../src/disk/sqlite.js';
+import { fileIn } from '../../src/frontier/embedded/file/wal.js';
 import { runHere } from '../helpers/cli/run-here.js';
-import { startCli } from '../helpers/cli.js';
-import { projectOn } from '../helpers/engine-project.js';
+import { type RunningCli, startCli } from '../helpers/cli.js';
+import { type Engine, onEachEngine, projectOn } from '../helpers/engine-project.js';
 import { type Site, startSite } from '../helpers/sites/site.js';
 import { waitFor } from '../helpers/wait-for.js';
 
@@ -57,5 +59,108 @@ describe('a crawl whose pending requests somebody deletes', () => {
     const again = await run(...crawl);
     expect(again).toMatchObject({ code: 1, stdout: expect.stringContaining('requests are lost') });
     expect(again.stdout + again.stderr).not.toMatch(/are done or failed/);
+  });
+});
+
+/** A crawl of which some requests are lost, and the commands that people use then. */
+function lossOn(engine: Engine, settings: Readonly<Record<string, unknown>>) {
+  const here = projectOn(engine, {
+    settings: { ROBOTSTXT_OBEY: false, START_TIMEOUT: 1, CONCURRENT_REQUESTS: 4, ...settings },
+    files: { 'spiders/docs.ts': docs },
+  });
+  let site: Site;
+  beforeEach(async () => {
+    site = await startSite({ pages: 60 });
+  });
+  afterEach(() => site.close());
+
+  const run = (...args: string[]) => runHere(args, { cwd: here.project.dir });
+  const crawling = (...args: string[]) => ['crawl', 'docs', '-a', `start=${site.url}`, ...args];
+  const crawl = (...args: string[]) => run(...crawling('--exit-when-done', ...args));
+  const snapshot = () => here.look((frontier) => frontier.snapshot(), 'docs');
+  const isSound = () => here.look(async (frontier) => expect(await frontier.verify()).toEqual([]), 'docs');
+
+  const drop = async (key: string) => {
+    if (here.redis !== null) {
+      const client = new Redis(here.redis.url);
+      await client.del(key);
+      client.disconnect();
+      return;
+    }
+    const file = connect(fileIn(here.place()));
+    file.exec("DELETE FROM record WHERE n IN (SELECT n FROM request WHERE state = 'pending')");
+    file.close();
+  };
+  /** A part of the pages is done, and the records of all others are deleted. */
+  const loseSome = async (key = 'docs:requests') => {
+    expect(await crawl('--max-pages', '5')).toMatchObject({ code: 0 });
+    expect((await snapshot()).pending).toBeGreaterThan(1);
+    await drop(key);
+  };
+  const lossIsSaid = {
+    code: 1,
+    stdout: expect.stringMatching(/requests? (is|are) lost[\s\S]*--repair[\s\S]*--accept-losses/),
+  };
+  return { here, run, crawl, crawling, snapshot, isSound, loseSome, lossIsSaid, site: () => site };
+}
+
+onEachEngine('a loss on the %s engine', (engine) => {
+  const { run, crawl, crawling, here, snapshot, isSound, loseSome, lossIsSaid, site } = lossOn(engine, {});
+
+  it('makes every run that ends by itself exit 1, but neither SIGTERM nor stop, until somebody accepts it', async () => {
+    await loseSome();
+    for (const _ of ['this run', 'every later run']) expect(await crawl()).toMatchObject(lossIsSaid);
+    const { lost } = await snapshot();
+    expect(lost).toBeGreaterThan(0);
+
+    await run('seed', 'docs', `${site().url}?a`, `${site().url}?b`);
+    const budget = await crawl('--max-pages', '1', '-s', 'CONCURRENT_REQUESTS=1');
+    expect(budget).toMatchObject(lossIsSaid);
+    expect(budget.stdout).toContain('closespider_pagecount');
+
+    const ends = [(node: RunningCli) => node.kill('SIGTERM'), () => run('stop', 'docs')];
+    for (const end of ends) {
+      const service = startCli(crawling(), { cwd: here.project.dir });
+      await waitFor(async () => (await snapshot()).nodes.length === 1);
+      await end(service);
+      expect(await service.wait()).toMatchObject({ code: 0 });
+    }
+
+    expect(await run('doctor', 'docs')).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('--accept-losses'),
+    });
+    expect(await run('doctor', 'docs', '--accept-losses')).toMatchObject({ code: 0 });
+    expect(await snapshot()).toMatchObject({ lost: 0 });
+    await isSound();
+    expect(await crawl()).toMatchObject({ code: 0 });
+  });
+});
+
+onEachEngine('a loss of a crawl that does not persist, on the %s engine', (engine) => {
+  const { run, crawl, here, loseSome, lossIsSaid, site } = lossOn(engine, { SCHEDULER_PERSIST: false });
+
+  it('keeps a crawl that does not persist, and the next one says so and fetches nothing, until it is accepted', async () => {
+    await loseSome();
+    expect(await crawl()).toMatchObject(lossIsSaid);
+    const fetched = site().log.length;
+    expect(await crawl()).toMatchObject(lossIsSaid);
+    expect(site().log.length).toBe(fetched);
+    expect(await run('doctor', 'docs', '--accept-losses')).toMatchObject({ code: 0 });
+    expect(await crawl('-O', 'docs.jsonl')).toMatchObject({ code: 0 });
+    expect((await here.project.read('docs.jsonl')).trim().split('\n')).toHaveLength(60);
+  });
+});
+
+describe('a loss of the queue alone', () => {
+  const { run, crawl, snapshot, loseSome, lossIsSaid, site } = lossOn('redis', {});
+
+  it('is undone by doctor --repair, which is named first: nothing is missing, and nothing fetched twice', async () => {
+    await loseSome('docs:requests:~queue');
+    expect(await crawl()).toMatchObject(lossIsSaid);
+    expect(await run('doctor', 'docs', '--repair')).toMatchObject({ code: 0 });
+    expect(await snapshot()).toMatchObject({ lost: 0 });
+    expect(await crawl()).toMatchObject({ code: 0 });
+    expect(site().compare()).toEqual({ missing: [], twice: [] });
   });
 });

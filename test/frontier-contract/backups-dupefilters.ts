@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { BackupEntry } from '../../src/frontier/backup/entry.js';
 import { allParts, type Dupefilter, type Frontier, type Part } from '../../src/frontier/frontier.js';
-import { Crawl, commit, failed, request, take, type World } from './world.js';
+import { Crawl, commit, failed, request, sha1, take, type World } from './world.js';
 
 const COUNT = 1_500;
 
@@ -12,7 +12,7 @@ export async function readAll(frontier: Frontier, parts: readonly Part[] = allPa
   return entries;
 }
 
-async function bringBack(
+export async function bringBack(
   { backups }: Frontier,
   entries: readonly BackupEntry[],
   parts: readonly Part[],
@@ -62,6 +62,17 @@ export async function leavesNothing(crawl: Crawl): Promise<void> {
   for (const { fingerprint } of some) await frontier.forget(fingerprint);
   expect(await kinds()).not.toContain('dupefilter');
   expect(await kinds()).not.toContain('seen');
+}
+
+/** Of fingerprints with an expiry, only those come back that have not expired since the backup. */
+export async function bringsBackTheLiving(crawl: Crawl): Promise<void> {
+  const frontier = await crawl.outsider();
+  const values = ['past', 'coming', 'never'].map(sha1);
+  const seen: BackupEntry = { kind: 'seen', values, untilMs: [1_000, Date.now() + 3_600_000, null] };
+  await bringBack(frontier, [seen], ['dupefilter']);
+  expect((await frontier.snapshot()).seen).toBe(2);
+  expect(await frontier.inspect(request('past'))).toMatchObject({ seen: false });
+  expect(await frontier.inspect(request('never'))).toMatchObject({ seen: true });
 }
 
 /** What is seen, in an order of its own. */

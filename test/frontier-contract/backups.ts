@@ -65,7 +65,7 @@ export function backups(crawl: () => Crawl): void {
         [request('later', { priority: -3, domain: 'c.example' }), request('urgent', { priority: 5 })],
         'links',
       );
-      await frontier.push([request('again', { unfiltered: true, ordinal: 3 })], 'links');
+      await frontier.push([request('again', { dontFilter: true, ordinal: 3 })], 'links');
       await frontier.appendSeeds(['http://a.example/', '{"url":"http://b.example/"}', 'x']);
       await frontier.intake([{ seed: (await frontier.peekSeeds(1))[0]!, bad: 'no' }]);
       const feeds = (await crawl().outsider()).feeds;

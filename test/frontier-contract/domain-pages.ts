@@ -32,7 +32,7 @@ export function domainPages(crawl: () => Crawl): void {
       const { frontier } = await crawl().node(choice);
       expect(await frontier.push(pages(0, 4), 'start')).toEqual({ accepted: 4, duplicates: 0 });
       expect(await frontier.push(pages(4, 1), 'seeds')).toEqual({ accepted: 1, duplicates: 0 });
-      expect(await frontier.push(pages(5, 1), 'seeds-filtered')).toEqual({ accepted: 1, duplicates: 0 });
+      expect(await frontier.push(pages(5, 1), 'seeds-judged')).toEqual({ accepted: 1, duplicates: 0 });
       expect(await frontier.push(pages(6, 1), 'links')).toEqual({ accepted: 0, duplicates: 0, trapped: 1 });
     });
 

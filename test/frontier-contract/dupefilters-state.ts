@@ -94,15 +94,15 @@ export function state(crawlWith: (dupefilter: Dupefilter) => InCrawl): void {
     );
 
     it(
-      'knows nothing of unfiltered requests, and no more of what was forgotten',
+      'knows nothing of requests with dontFilter, and no more of what was forgotten',
       inCrawl(async (crawl) => {
         const { frontier } = await crawl.node();
-        const unfiltered = request('a', { unfiltered: true });
-        await frontier.push([unfiltered], 'links');
+        const dontFilter = request('a', { dontFilter: true });
+        await frontier.push([dontFilter], 'links');
         await commit(frontier, await takeOne(frontier), doneAfter(1));
-        expect((await frontier.inspect(unfiltered)).life).toBeNull();
+        expect((await frontier.inspect(dontFilter)).life).toBeNull();
         await frontier.push([request('a')], 'links');
-        expect((await frontier.inspect(unfiltered)).life).toBeNull();
+        expect((await frontier.inspect(dontFilter)).life).toBeNull();
         const lease = await takeOne(frontier);
         expect(await frontier.forget(request('a').fingerprint)).toBe(true);
         await commit(frontier, lease, doneAfter(1));

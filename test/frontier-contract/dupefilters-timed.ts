@@ -1,8 +1,9 @@
 /** The dupefilter that forgets each fingerprint in its time. */
 import { describe, expect, it } from 'vitest';
 import type { Dupefilter } from '../../src/frontier/frontier.js';
+import { bringBack, readAll } from './backups-dupefilters.js';
 import type { InCrawl } from './dupefilters.js';
-import { commit, request, takeOne, until } from './world.js';
+import { type Crawl, commit, request, sha1, takeOne, until } from './world.js';
 
 export function timed(crawlWith: (dupefilter: Dupefilter) => InCrawl): void {
   const inCrawl = crawlWith({ class: 'TimedRFPDupeFilter', expireMs: 400 });
@@ -43,5 +44,52 @@ export function timed(crawlWith: (dupefilter: Dupefilter) => InCrawl): void {
         expect(await frontier.push([request('a')], 'links')).toEqual({ accepted: 0, duplicates: 1 });
       }),
     );
+
+    it(
+      'gives nothing to a backup that has expired',
+      inCrawl(async (crawl) => {
+        const frontier = await crawl.outsider();
+        await frontier.push([request('a'), request('b')], 'links');
+        await until(
+          () => frontier.snapshot(),
+          (answer) => answer.seen === 0,
+        );
+        expect((await readAll(frontier, ['dupefilter'])).filter(({ kind }) => kind === 'seen')).toEqual([]);
+      }),
+    );
+
+    it(
+      'remembers nothing of a backup for longer than what it records itself',
+      crawlWith({ class: 'TimedRFPDupeFilter', expireMs: 60_000 })(async (crawl) => {
+        const untilMs = await restored(crawl, [Date.now() + 30_000, Date.now() + 3_600_000, null]);
+        const [least, ...others] = untilMs.map(
+          (instant) => (instant ?? Number.POSITIVE_INFINITY) - Date.now(),
+        );
+        expect(least).toBeLessThanOrEqual(30_000);
+        expect(others).toHaveLength(2);
+        for (const other of others) {
+          expect(other).toBeLessThanOrEqual(60_000);
+          expect(other).toBeGreaterThan(30_000);
+        }
+      }),
+    );
+
+    it(
+      'remembers all of a backup for ever where nothing that it records expires',
+      crawlWith({ class: 'TimedRFPDupeFilter', expireMs: 0 })(async (crawl) => {
+        expect(await restored(crawl, [Date.now() + 3_600_000, null])).toEqual([null, null]);
+      }),
+    );
   });
+}
+
+/** Restore fingerprints with these expiries. @returns the expiries that they have afterwards, ascending; null, never, is last */
+async function restored(crawl: Crawl, untilMs: readonly (number | null)[]): Promise<(number | null)[]> {
+  const frontier = await crawl.outsider();
+  const values = untilMs.map((_, n) => sha1(`page-${n}`));
+  await bringBack(frontier, [{ kind: 'seen', values, untilMs }], ['dupefilter']);
+  const found = (await readAll(frontier, ['dupefilter'])).flatMap((entry) =>
+    entry.kind === 'seen' ? (entry.untilMs ?? []) : [],
+  );
+  return [...found].sort((a, b) => (a ?? Number.POSITIVE_INFINITY) - (b ?? Number.POSITIVE_INFINITY));
 }

@@ -1,12 +1,14 @@
 /** What every dupefilter owes, and what each of them is chosen for. */
 import { describe, expect, it } from 'vitest';
+import { RefusedError } from '../../src/errors.js';
 import { classOf, type Dupefilter, expiresAt } from '../../src/frontier/dupefilter-classes.js';
 import { allParts, type Frontier, PUSH_CHUNK } from '../../src/frontier/frontier.js';
 import { everyDupefilter } from '../helpers/frontier/every-dupefilter.js';
-import { comesBack, leavesNothing, movesTo, readAll } from './backups-dupefilters.js';
+import { bringsBackTheLiving, comesBack, leavesNothing, movesTo, readAll } from './backups-dupefilters.js';
 import { bloom } from './dupefilters-bloom.js';
 import { state } from './dupefilters-state.js';
 import { timed } from './dupefilters-timed.js';
+import { vanishedFingerprints } from './vanished-fingerprints.js';
 import { Crawl, commit, done, effects, request, take, takeOne, until, type World } from './world.js';
 
 const all: readonly Dupefilter[] = [...everyDupefilter, { class: 'TimedRFPDupeFilter', expireMs: 0 }];
@@ -45,7 +47,13 @@ export function dupefilters(openWorld: () => Promise<World>): void {
         crawlWith(dupefilter)((crawl) => expiresAsDescribed(crawl, dupefilter))());
       it('has a link new again whose request somebody deleted, where it can forget', () =>
         crawlWith(dupefilter)((crawl) => isNewAfterLoss(crawl, dupefilter))());
+      vanishedFingerprints(crawlWith(dupefilter), dupefilter);
       it('comes back from a backup, with what it knew of each fingerprint', crawlWith(dupefilter)(comesBack));
+      it(
+        'of a class that this crawlnode does not know is refused, both by name, until it is cleared',
+        crawlWith(dupefilter)((crawl) => isUnknown(crawl, dupefilter)),
+      );
+      it('takes of a backup what has not expired since', crawlWith(dupefilter)(bringsBackTheLiving));
       if (classOf(dupefilter).canForget) {
         it('has no part in a backup once all of it is forgotten', crawlWith(dupefilter)(leavesNothing));
       }
@@ -62,6 +70,24 @@ export function dupefilters(openWorld: () => Promise<World>): void {
 
 const made = (count: number, word = 'page') =>
   Array.from({ length: count }, (_, n) => request(`${word}-${n}`));
+
+async function isUnknown(crawl: Crawl, { class: name }: Dupefilter): Promise<void> {
+  const frontier = await crawl.outsider();
+  await frontier.push(made(3), 'links');
+  await crawl.world.hand!.renameDupefilter('FutureDupeFilter');
+  const refused = async (act: Promise<unknown>) => {
+    const error: unknown = await act.catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(RefusedError);
+    expect(String(error)).toContain('FutureDupeFilter');
+    expect(String(error)).toContain(name);
+  };
+  await refused(frontier.push(made(1), 'links'));
+  await refused(crawl.node());
+  await refused(frontier.inspect(request('page-1')));
+  await refused(readAll(frontier));
+  await frontier.clear(['dupefilter'], { force: true });
+  expect(await frontier.push(made(1, 'new'), 'links')).toMatchObject({ accepted: 1 });
+}
 
 async function isFlushed(crawl: Crawl): Promise<void> {
   const one = await crawl.node();
@@ -106,21 +132,21 @@ function every(inCrawl: InCrawl, dupefilter: Dupefilter): void {
       const { frontier } = await crawl.node();
       await frontier.push([request('a')], 'seeds');
       await commit(frontier, await takeOne(frontier));
-      expect(await frontier.push([request('a')], 'seeds-filtered')).toEqual({ accepted: 0, duplicates: 1 });
+      expect(await frontier.push([request('a')], 'seeds-judged')).toEqual({ accepted: 0, duplicates: 1 });
       expect(await frontier.push([request('a')], 'seeds')).toEqual({ accepted: 1, duplicates: 0 });
       expect(await frontier.snapshot()).toMatchObject({ accepted: 2, seen: 1 });
     }),
   );
 
   it(
-    'is neither asked nor told of an unfiltered request',
+    'is neither asked nor told of a request with dontFilter',
     inCrawl(async (crawl) => {
       const frontier = await crawl.outsider();
-      const one = request('a', { unfiltered: true, ordinal: 1 });
+      const one = request('a', { dontFilter: true, ordinal: 1 });
       expect(await frontier.push([one], 'links')).toEqual({ accepted: 1, duplicates: 0 });
       expect((await frontier.snapshot()).seen).toBe(0);
       expect(await frontier.push([request('a')], 'links')).toEqual({ accepted: 1, duplicates: 0 });
-      const two = request('a', { unfiltered: true, ordinal: 2 });
+      const two = request('a', { dontFilter: true, ordinal: 2 });
       expect(await frontier.push([two], 'links')).toEqual({ accepted: 1, duplicates: 0 });
       expect((await frontier.snapshot()).seen).toBe(1);
     }),

@@ -127,10 +127,10 @@ export function epochs(crawl: () => Crawl): void {
       expect(answer).toMatchObject({ accepted: 1, duplicates: 2, allSeen: false });
     });
 
-    it('takes unfiltered links for what they are: never seen, and no reason to distrust the others', async () => {
+    it('takes links with dontFilter for what they are: never seen, and no reason to distrust the others', async () => {
       const { frontier } = await crawl().node();
       await frontier.push([request('a')], 'links');
-      const links = [request('u', { unfiltered: true }), request('u', { unfiltered: true }), request('c')];
+      const links = [request('u', { dontFilter: true }), request('u', { dontFilter: true }), request('c')];
       const answer = await commit(frontier, await takeOne(frontier), done, { requests: links });
       expect(answer).toMatchObject({ accepted: 2, duplicates: 1, allSeen: true });
     });

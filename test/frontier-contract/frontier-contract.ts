@@ -14,12 +14,14 @@ import { deferring } from './deferring.js';
 import { domainLimits } from './domain-limits.js';
 import { domainPages } from './domain-pages.js';
 import { dupefilters } from './dupefilters.js';
+import { earlyLinks } from './early-links.js';
 import { epochs } from './epochs.js';
 import { fairness } from './fairness.js';
 import { feeds } from './feeds.js';
 import { flushing } from './flushing.js';
 import { hostile } from './hostile.js';
 import { idleHooks } from './idle-hooks.js';
+import { losses } from './losses.js';
 import { order } from './order.js';
 import { orderWalk } from './order-walk.js';
 import { pipelineOutboxes } from './pipeline-outboxes.js';
@@ -58,6 +60,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
     };
     for (const chapter of [
       push,
+      earlyLinks,
       order,
       orderWalk,
       politeness,
@@ -87,6 +90,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       backups,
       upkeep,
       repair,
+      losses,
       hostile,
       walk,
     ]) {

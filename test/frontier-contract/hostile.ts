@@ -50,8 +50,8 @@ export function hostile(crawl: () => Crawl): void {
       }
       const c = await takeOne(frontier);
       expect(nameOf(c)).toBe('c');
-      const unfiltered = { ...request('bad', { unfiltered: true }), id: 'short' };
-      await expect(frontier.push([unfiltered], 'links')).rejects.toThrow(InvalidRequestError);
+      const dontFilter = { ...request('bad', { dontFilter: true }), id: 'short' };
+      await expect(frontier.push([dontFilter], 'links')).rejects.toThrow(InvalidRequestError);
       expect(await frontier.failed.purge(['', 'short', request('c').id])).toBe(0);
       await commit(frontier, c);
     });

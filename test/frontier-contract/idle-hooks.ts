@@ -34,7 +34,7 @@ export function idleHooks(crawl: () => Crawl): void {
     it('goes on with what they add, and asks again after it', async () => {
       const { frontier } = await crawl().node({ hasIdle: true });
       expect(await frontier.claimIdle(null)).toBe(true);
-      expect(await frontier.push([request('a')], 'seeds-filtered')).toMatchObject({ accepted: 1 });
+      expect(await frontier.push([request('a')], 'seeds-judged')).toMatchObject({ accepted: 1 });
       await frontier.endIdle();
       expect(await state({ frontier })).toEqual(busy);
       await commit(frontier, await takeOne(frontier));

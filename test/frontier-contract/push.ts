@@ -25,10 +25,10 @@ export function push(crawl: () => Crawl): void {
       expect(await frontier.push([request('a')], 'links')).toEqual({ accepted: 0, duplicates: 1 });
     });
 
-    it('neither asks nor tells the dupefilter of an unfiltered request, but pushes it once', async () => {
+    it('neither asks nor tells the dupefilter of a request with dontFilter, but pushes it once', async () => {
       const frontier = await crawl().outsider();
-      const one = request('a', { unfiltered: true, ordinal: 1 });
-      const two = request('a', { unfiltered: true, ordinal: 2 });
+      const one = request('a', { dontFilter: true, ordinal: 1 });
+      const two = request('a', { dontFilter: true, ordinal: 2 });
       expect(await frontier.push([one, two], 'links')).toEqual({ accepted: 2, duplicates: 0 });
       expect(await frontier.push([one], 'links')).toEqual({ accepted: 0, duplicates: 1 });
       expect((await frontier.snapshot()).seen).toBe(0);
@@ -56,9 +56,9 @@ export function push(crawl: () => Crawl): void {
 
     it('has filtered seeds pass the dupefilter', async () => {
       const { frontier } = await crawl().node();
-      expect(await frontier.push([request('a')], 'seeds-filtered')).toEqual({ accepted: 1, duplicates: 0 });
+      expect(await frontier.push([request('a')], 'seeds-judged')).toEqual({ accepted: 1, duplicates: 0 });
       await commit(frontier, await takeOne(frontier));
-      expect(await frontier.push([request('a')], 'seeds-filtered')).toEqual({ accepted: 0, duplicates: 1 });
+      expect(await frontier.push([request('a')], 'seeds-judged')).toEqual({ accepted: 0, duplicates: 1 });
     });
 
     it('brings a failed request back by a seed, not by a link, and does not accept it twice', async () => {
@@ -81,13 +81,13 @@ export function push(crawl: () => Crawl): void {
       expect((await crawl().node({ hasStart: true })).joined.startPushed).toBe(true);
     });
 
-    it('accepts each start request of a list in parts once, unfiltered ones and known ones too', async () => {
+    it('accepts each start request of a list in parts once, those with dontFilter and known ones too', async () => {
       const one = await crawl().world.client();
       const two = await crawl().world.client();
       await one.push([request('known')], 'links');
       const node = await crawl().node({ hasStart: true });
       await commit(node.frontier, await takeOne(node.frontier));
-      const parts = [[request('known'), request('a', { unfiltered: true })], [request('b')]];
+      const parts = [[request('known'), request('a', { dontFilter: true })], [request('b')]];
       const push = (by: typeof one, n: number) => by.push(parts[n]!, 'start', { from: 2 * n, total: 3 });
       expect(await push(one, 0)).toEqual({ accepted: 2, duplicates: 0 });
       for (const lease of await take(node.frontier, 2)) await commit(node.frontier, lease);

@@ -46,7 +46,7 @@ export function queueLimit(crawl: () => Crawl): void {
       const { frontier } = await crawl().node(choice);
       await frontier.push(named('start', 2), 'start');
       const lease = await takeOne(frontier);
-      const file = { ...request('file', { unfiltered: true }), carriesItem: true } as const;
+      const file = { ...request('file', { dontFilter: true }), carriesItem: true } as const;
       const answer = await commit(frontier, lease, undefined, { requests: [...named('page', 14), file] });
       expect(answer).toMatchObject({ accepted: 10, dropped: 5 });
       expect((await frontier.inspect(file)).state).toBe('pending');
@@ -56,7 +56,7 @@ export function queueLimit(crawl: () => Crawl): void {
       const { frontier } = await crawl().node(choice);
       await frontier.push(named('start', 12), 'start');
       expect(await frontier.push(named('seed', 3), 'seeds')).toEqual({ accepted: 3, duplicates: 0 });
-      expect(await frontier.push(named('other', 3), 'seeds-filtered')).toEqual({
+      expect(await frontier.push(named('other', 3), 'seeds-judged')).toEqual({
         accepted: 3,
         duplicates: 0,
       });

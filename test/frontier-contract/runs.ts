@@ -28,7 +28,9 @@ export function runs(crawl: () => Crawl): void {
       await one.frontier.push([request('a'), request('b'), request('c', { delayMs: 60_000 })], 'start');
       await takeOne(one.frontier);
       const two = await crawl().node();
-      expect(two.joined.found).toEqual({ pending: 1, delayed: 1, leased: 1, seen: 3, lost: 0, nodes: 1 });
+      expect(two.joined.found).toEqual({
+        ...{ pending: 1, delayed: 1, leased: 1, seen: 3, lost: 0, seenGone: 0, seenExpires: false, nodes: 1 },
+      });
       expect(two.joined.startPushed).toBe(true);
       expect((await two.frontier.snapshot()).nodes).toHaveLength(2);
     });

@@ -238,7 +238,7 @@ export function settling(crawl: () => Crawl): void {
 
     it('takes a failed request whose record was dropped for a live one', async () => {
       const { frontier } = await crawl().node({ tunables: { failedLimit: 0 } });
-      const odd = request('a', { unfiltered: true });
+      const odd = request('a', { dontFilter: true });
       await frontier.push([odd, request('b')], 'links');
       for (const lease of await take(frontier, 2)) await commit(frontier, lease, failed());
       await frontier.forget(request('b').fingerprint);

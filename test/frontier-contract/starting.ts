@@ -13,41 +13,41 @@ export function starting(crawl: () => Crawl): void {
     it('holds the crawl open until all of it was pushed', async () => {
       const { frontier } = await crawl().node({ hasStart: true });
       const finished = async () => (await frontier.lease(0, 0)).crawl.finished;
-      expect(await frontier.push([request('a')], 'start-filtered', more(0))).toMatchObject({
+      expect(await frontier.push([request('a')], 'start-generated', more(0))).toMatchObject({
         accepted: 1,
         waiting: 1,
       });
       await commit(frontier, await takeOne(frontier));
       expect(await finished()).toBe(false);
-      expect(await frontier.push([], 'start-filtered', all(1))).toMatchObject({ accepted: 0, waiting: 0 });
+      expect(await frontier.push([], 'start-generated', all(1))).toMatchObject({ accepted: 0, waiting: 0 });
       expect(await finished()).toBe(true);
       expect((await crawl().node({ hasStart: true })).joined.startPushed).toBe(true);
     });
 
     it('that runs again from its beginning gives each request once', async () => {
       const one = await crawl().node({ hasStart: true });
-      const free = (ordinal: number) => request(`free ${ordinal}`, { unfiltered: true, ordinal });
+      const free = (ordinal: number) => request(`free ${ordinal}`, { dontFilter: true, ordinal });
       const first = [request('a'), free(1), request('b')];
-      expect(await one.frontier.push(first, 'start-filtered', more(0))).toMatchObject({ accepted: 3 });
+      expect(await one.frontier.push(first, 'start-generated', more(0))).toMatchObject({ accepted: 3 });
       for (const lease of await take(one.frontier, 3)) await commit(one.frontier, lease);
       const two = await crawl().node({ hasStart: true });
       const again = [request('a'), free(1)];
-      expect(await two.frontier.push(again, 'start-filtered', more(0))).toMatchObject({
+      expect(await two.frontier.push(again, 'start-generated', more(0))).toMatchObject({
         accepted: 0,
         duplicates: 2,
       });
       const rest = [request('b'), request('c'), free(4)];
-      expect(await two.frontier.push(rest, 'start-filtered', more(2))).toMatchObject({
+      expect(await two.frontier.push(rest, 'start-generated', more(2))).toMatchObject({
         accepted: 2,
         duplicates: 1,
         waiting: 2,
       });
-      expect(await two.frontier.push([free(4)], 'start-filtered', more(4))).toMatchObject({
+      expect(await two.frontier.push([free(4)], 'start-generated', more(4))).toMatchObject({
         accepted: 0,
         duplicates: 1,
       });
-      await two.frontier.push([], 'start-filtered', all(5));
-      expect(await two.frontier.push([request('d')], 'start-filtered', more(0))).toMatchObject({
+      await two.frontier.push([], 'start-generated', all(5));
+      expect(await two.frontier.push([request('d')], 'start-generated', more(0))).toMatchObject({
         accepted: 0,
       });
     });
@@ -58,7 +58,7 @@ export function starting(crawl: () => Crawl): void {
       expect(await one.frontier.claimStart()).toBe('claimed');
       expect(await one.frontier.claimStart()).toBe('claimed');
       expect(await two.frontier.claimStart()).toBe('taken');
-      await one.frontier.push([request('a')], 'start-filtered', more(0));
+      await one.frontier.push([request('a')], 'start-generated', more(0));
       const [lease] = await take(one.frontier, 1);
       expect(lease).toBeDefined();
       await crawl().recoverUntil(1, [two]);
@@ -66,14 +66,14 @@ export function starting(crawl: () => Crawl): void {
       await two.frontier.leave('shutdown');
       const three = await crawl().node({ hasStart: true });
       expect(await three.frontier.claimStart()).toBe('claimed');
-      await three.frontier.push([], 'start-filtered', all(1));
+      await three.frontier.push([], 'start-generated', all(1));
       expect(await three.frontier.claimStart()).toBe('pushed');
     });
 
     it('runs again in a new run only where its spider says so', async () => {
       const run = (startsAgain: boolean) => crawl().node({ hasStart: true, startsAgain });
       const one = await run(false);
-      await one.frontier.push([], 'start-filtered', all(0));
+      await one.frontier.push([], 'start-generated', all(0));
       await one.frontier.leave('finished');
       const two = await run(false);
       expect(await two.frontier.claimStart()).toBe('pushed');
@@ -81,7 +81,7 @@ export function starting(crawl: () => Crawl): void {
       const three = await run(true);
       expect(three.joined.startPushed).toBe(false);
       expect(await three.frontier.claimStart()).toBe('claimed');
-      await three.frontier.push([], 'start-filtered', all(0));
+      await three.frontier.push([], 'start-generated', all(0));
       expect((await run(true)).joined.startPushed).toBe(true);
     });
   });

@@ -43,7 +43,7 @@ export function walk(crawl: () => Crawl): void {
 async function walkOnce(crawl: Crawl, nodes: Node[], steps: readonly Step[], round: number): Promise<void> {
   const held: Lease[][] = [[], []];
   const named = (n: number) =>
-    request(`${round}/${n}`, { domain: `${n % 4}.example`, priority: n % 3, unfiltered: n % 5 === 0 });
+    request(`${round}/${n}`, { domain: `${n % 4}.example`, priority: n % 3, dontFilter: n % 5 === 0 });
 
   for (const next of steps) {
     const at = 'node' in next ? next.node : 0;

@@ -28,6 +28,12 @@ export interface World {
 export interface ForeignHand {
   /** Delete the record of a live request, and leave the request where it is in the queue. */
   deleteRecord(request: FrontierRequest): Promise<void>;
+  /** Delete all that the dupefilter holds. */
+  deleteSeen(): Promise<void>;
+  /** Have the store say that its dupefilter is of this class, as a later crawlnode with the same data format would. */
+  renameDupefilter(name: string): Promise<void>;
+  /** What is left in the store: names of keys or of tables with rows. */
+  left(): Promise<readonly string[]>;
 }
 
 /** A world whose clients `open` makes; `remove` takes away what is left without them. */
@@ -61,9 +67,9 @@ export interface Node {
 export interface RequestChoice {
   readonly domain?: string;
   readonly priority?: number;
-  readonly unfiltered?: boolean;
+  readonly dontFilter?: boolean;
   readonly delayMs?: number;
-  /** For unfiltered requests: a second identity of the same fingerprint. */
+  /** For dontFilter requests: a second identity of the same fingerprint. */
   readonly ordinal?: number;
 }
 
@@ -73,12 +79,12 @@ export const sha1 = (text: string): string => createHash('sha1').update(text).di
 export function request(name: string, choice: RequestChoice = {}): FrontierRequest {
   const fingerprint = sha1(name);
   return {
-    id: choice.unfiltered === true ? sha1(`${fingerprint}#${choice.ordinal ?? 0}`) : fingerprint,
+    id: choice.dontFilter === true ? sha1(`${fingerprint}#${choice.ordinal ?? 0}`) : fingerprint,
     fingerprint,
     record: JSON.stringify({ u: name }),
     domain: choice.domain ?? 'a.example',
     priority: choice.priority ?? 0,
-    unfiltered: choice.unfiltered ?? false,
+    dontFilter: choice.dontFilter ?? false,
     ...(choice.delayMs === undefined ? {} : { delayMs: choice.delayMs }),
   };
 }

@@ -23,7 +23,7 @@ const step = fc.oneof(
     weight: 4,
     arbitrary: fc.record({
       verb: fc.constant('push' as const),
-      kind: fc.constantFrom('links', 'seeds', 'seeds-filtered', 'start'),
+      kind: fc.constantFrom('links', 'seeds', 'seeds-judged', 'start'),
       names: fc.array(name, { maxLength: 8 }),
       delayed: fc.boolean(),
     }),
@@ -91,7 +91,7 @@ const made = (n: number, delayed = false): FrontierRequest =>
   request(`page-${n}`, {
     domain: `${n % 3}.example`,
     priority: n % 4 === 0 ? 1 : 0,
-    unfiltered: n % 5 === 0,
+    dontFilter: n % 5 === 0,
     ...(delayed && n % 2 === 0 ? { delayMs: FAR_MS } : {}),
   });
 
@@ -227,7 +227,7 @@ class Player {
         if (typeof value !== 'object' || Array.isArray(value))
           lines.push(`${entry.kind} ${JSON.stringify(value)}`);
         else {
-          const { arrival, dueAtMs, failedAtMs, unfiltered, node, ...plain } = value as Record<
+          const { arrival, dueAtMs, failedAtMs, dontFilter, node, ...plain } = value as Record<
             string,
             unknown
           >;

@@ -30,7 +30,7 @@ export function onEachEngine(name: string, tests: (engine: Engine) => void): voi
 /** The source of the spider `news`. */
 export const newsSpider = `
 import { Spider } from 'crawlnode';
-export default class extends Spider { name = 'news'; }
+export default class extends Spider { name = 'news'; parse() {} }
 `;
 
 /** What the project holds. */

@@ -1,4 +1,4 @@
-/** Seeds of the start_urls key: plain URLs and JSON objects (SCRAPY_REDIS.md). */
+/** Seeds of the start_urls key: plain URLs and JSON objects. */
 import { describe, expect, it } from 'vitest';
 import { InvalidRequestError } from '../../src/errors.js';
 import { parseSeed } from '../../src/spider/parse-seed.js';

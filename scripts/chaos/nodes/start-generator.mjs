@@ -18,7 +18,7 @@ export default class extends Spider {
 
 export const startKills = {
   row: 'R30',
-  fault: 'SIGKILL of the one node in the middle of a start() of many requests, half of them unfiltered',
+  fault: 'SIGKILL of the one node in the middle of a start() of many requests, half of them with dontFilter',
   engines: ['redis', 'embedded'],
   async run(row) {
     const count = REQUESTS[row.scale.name];

@@ -60,7 +60,7 @@ async function withValidCheckpoint(
   return { ...entry, checkpoint: null };
 }
 
-/** What stands behind the last item of a whole file, at most; backups of earlier versions do not name the format. */
+/** At most this many bytes follow the last item of a complete file; backups of earlier versions do not name the format. */
 function closingBytes(format = ''): number {
   const formats = Object.hasOwn(feedFormats, format.replace(/\.gz$/, ''))
     ? [formatFor(format as FeedFormatName)]

@@ -13,7 +13,7 @@ import { type BackupHeader, countEntry, type EntryCounts } from './backup-file.j
 
 /** A partial file this old is abandoned. An active one grows continuously, except while the store is down. */
 const ABANDONED_MS = 30 * 60_000;
-/** A checksum line follows about every so many bytes. */
+/** About this many bytes lie between two checksum lines. */
 const CHECK_BYTES = 1024 * 1024;
 /**
  * The gzip level. Fingerprints are random hex digits, so higher levels gain little: for 10⁶ of them (43 MB), level 1 gives

@@ -24,6 +24,9 @@ Checks Node, the spiders of the project, the store (Redis: version, memory, pers
 and disk), and each crawl in it, even one that a node would refuse. Without --repair it changes nothing. It prints one line
 for each finding, with what to do. Exit code: 0 no problem, 1 a problem, 4 the store cannot be reached.
 
+--accept-losses counts requests whose records vanished as removed: the crawl goes on without these pages and what they link to,
+and its next run may be green again. Use it last: --repair brings back each request whose record is still there.
+
 --repair pauses the crawl, rebuilds queues and counters from the records of the requests, and continues the crawl. Afterwards
 each request that is not done is pending in its old order, delayed or failed, and exists once. If --repair is interrupted, run it
 again. If the file of an embedded store is damaged, --repair copies all readable data to a new file, counts the losses, keeps
@@ -49,16 +52,23 @@ export const command: CliCommand = {
         '--repair',
         'rebuild inconsistent data from the records of the requests; includes --deep, and needs a spider',
       )
+      .option(
+        '--accept-losses',
+        'count the lost requests as removed, and go on without them; needs a spider, and comes after --repair where both are given',
+      )
       .option('--force', 'repair even if nodes are live: they drop their current pages and join again')
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [spider], options) => {
     if (options.repair === true && spider === undefined)
       throw new UsageError('--repair needs the name of a spider');
+    if (options.acceptLosses === true && spider === undefined)
+      throw new UsageError('--accept-losses needs the name of a spider');
     const depth: Depth = {
       deep: options.deep === true || options.repair === true,
       repair: options.repair === true,
       force: options.force === true,
+      acceptLosses: options.acceptLosses === true,
     };
     const findings: SpiderFinding[] = [nodeVersion(process.versions.node)];
     const crawls = await crawlsOf(context, spider, options, findings);
@@ -119,6 +129,7 @@ interface Depth {
   readonly deep: boolean;
   readonly repair: boolean;
   readonly force: boolean;
+  readonly acceptLosses: boolean;
 }
 
 /** @param crawl the arguments that select it (`crawlArguments`) */
@@ -149,8 +160,11 @@ async function examine(
     // Keys of another program or format cannot be read.
     if (seen.some(({ level, check }) => level === 'problem' && unreadable.has(check))) return seen;
     const checked = depth.deep ? await invariants(spider, crawl, settings, frontier, depth) : [];
-    // After a repair, which may have found requests lost.
-    return [...seen, ...(await examineCrawl(spider, crawl, settings, frontier)), ...checked];
+    // After a repair, which may have found lost requests, or others lost.
+    const gone = depth.acceptLosses ? await acceptLosses(spider, crawl, frontier) : [];
+    const mayRepair = !depth.deep || checked.some(({ level }) => level === 'problem');
+    const found = await examineCrawl(spider, crawl, settings, frontier, mayRepair);
+    return [...seen, ...found, ...gone, ...checked];
   } finally {
     await frontier.close();
   }
@@ -173,6 +187,7 @@ async function examineCrawl(
   crawl: string,
   settings: Settings,
   frontier: Frontier,
+  mayRepair: boolean,
 ): Promise<SpiderFinding[]> {
   const snapshot = await frontier.snapshot();
   const { done, pending, delayed, leased, failed } = snapshot;
@@ -183,8 +198,18 @@ async function examineCrawl(
   const message = `${frontier.engine} engine, ${howMany(length, 'live node')}; ${numbers}`;
   return [
     { level: 'ok', check: 'crawl', spider, action: null, message },
-    ...crawlFindings(spider, crawl, snapshot, settings.NODE_TIMEOUT * 1000),
+    ...crawlFindings(spider, crawl, snapshot, settings.NODE_TIMEOUT * 1000, mayRepair),
   ];
+}
+
+async function acceptLosses(spider: string, crawl: string, frontier: Frontier): Promise<SpiderFinding[]> {
+  const lost = await frontier.acceptLosses();
+  if (lost === 0) {
+    return [{ level: 'ok', check: 'losses_accepted', spider, message: 'no request is lost', action: null }];
+  }
+  const message = `${howMany(lost, 'lost request')} counted as removed: this crawl goes on without them`;
+  const action = `to fetch such a page all the same: crawlnode seed ${crawl} URL`;
+  return [{ level: 'info', check: 'losses_accepted', spider, message, action }];
 }
 
 async function invariants(

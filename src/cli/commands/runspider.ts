@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { SpiderLoadError, UsageError } from '../../errors.js';
 import { problemsOf, unexportedText } from '../../spider/loading/discover.js';
+import { isModule } from '../../spider/loading/spider-files.js';
 import type { CliCommand } from '../command.js';
 import type { Context } from '../context.js';
 import { crawlOptions, runCrawlCommand } from '../crawl/crawl-command.js';
@@ -50,10 +51,10 @@ async function spiderOfFile(
   const found = statSync(absolute, { throwIfNoEntry: false });
   if (found === undefined) throw new UsageError(notFound(context, file));
   if (!found.isFile()) throw new UsageError(`${file} is a folder; give the file of a spider`);
-  if (!/\.(ts|js|mjs)$/.test(file)) {
+  if (!isModule(file)) {
     const isPython = file.endsWith('.py');
     throw new UsageError(
-      `${file} is not a .ts, .js or .mjs file${isPython ? '; spiders of Scrapy must be rewritten: docs/guide/from-scrapy-redis.md' : ''}`,
+      `${file} is not a TypeScript or JavaScript file${isPython ? '; spiders of Scrapy must be rewritten: docs/guide/from-scrapy-redis.md' : ''}`,
     );
   }
   const { set } = context.globals;

@@ -1,4 +1,4 @@
-/** A page as `parse` and `shell` take it: a URL, or a local file that stands for one. */
+/** A page for `parse` and `shell`: a URL, or a local file in place of one. */
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -38,7 +38,7 @@ export function isLocalFile({ cwd }: Context, word: string): boolean {
   return statSync(path.resolve(cwd, word), { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** The response that a local file stands for. A notice says so when its URL is not known. @throws InvalidRequestError */
+/** The response made from a local file. A notice is printed when its URL is not known. @throws InvalidRequestError */
 export function readLocalPage(context: Context, { file, url }: Extract<Page, { kind: 'file' }>): Response {
   if (url === null)
     note(context, `links of ${path.basename(file)} count from ${NO_URL}; --url gives its URL`);

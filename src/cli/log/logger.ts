@@ -1,6 +1,6 @@
 /**
- * The log: pino's JSON lines with node, spider and job in a pipe or a file; short lines for people on a terminal.
- * Secrets are masked in either, and no control character of what was crawled reaches a terminal.
+ * The log: pino's JSON lines, with node, spider and job, in a pipe or a file; short lines on a terminal. Secrets are masked
+ * in both, and no control character of a crawled page reaches a terminal.
  */
 import type { Logger } from '../../log.js';
 import type { Settings } from '../../settings/schema.js';
@@ -69,18 +69,18 @@ async function logFile(file: string, context: Context) {
 }
 
 /**
- * A field with a name that every line has (`node`, `msg`) would stand twice in the JSON, and parsers take either. It gets an
- * underscore behind its name.
+ * Rename fields that every line has already, such as `node` and `msg`. They would be twice in the JSON, and parsers
+ * disagree about which one counts. The new name ends in an underscore.
  */
 function withoutClashes(
   base: Readonly<Record<string, unknown>>,
 ): (fields: Record<string, unknown>) => Record<string, unknown> {
-  const taken = new Set([...Object.keys(base), 'level', 'time', 'msg']);
+  const reserved = new Set([...Object.keys(base), 'level', 'time', 'msg']);
   return (fields) => {
     for (const name in fields) {
-      if (!taken.has(name)) continue;
+      if (!reserved.has(name)) continue;
       return Object.fromEntries(
-        Object.entries(fields).map(([key, value]) => [taken.has(key) ? `${key}_` : key, value]),
+        Object.entries(fields).map(([key, value]) => [reserved.has(key) ? `${key}_` : key, value]),
       );
     }
     return fields;

@@ -24,12 +24,12 @@ export interface CommandInput {
  */
 export function spiderFirst(declared: readonly Argument[], { args, options }: CommandInput): CommandInput {
   const named = typeof options.spider === 'string' ? splitJob(options.spider, options) : null;
-  const known = named === null ? options : { ...named.options, spider: named.spider };
+  const withJob = named === null ? options : { ...named.options, spider: named.spider };
   const [first, second] = declared;
-  if (first?.name() !== 'spider') return { args, options: known };
+  if (first?.name() !== 'spider') return { args, options: withJob };
   const [spider, ...rest] = orderArguments(args, second);
-  if (spider === undefined || looksLikeUrl(spider)) return { args, options: known };
-  const crawl = splitJob(spider, known);
+  if (spider === undefined || looksLikeUrl(spider)) return { args, options: withJob };
+  const crawl = splitJob(spider, withJob);
   return { args: [crawl.spider, ...rest], options: crawl.options };
 }
 

@@ -10,7 +10,7 @@ export interface NewSpider {
   readonly startUrl: string;
 }
 
-/** A template: what its help says, and the text of the module. */
+/** A template: its help text, and the text of the module. */
 interface SpiderTemplate {
   readonly summary: string;
   text(spider: NewSpider): string;

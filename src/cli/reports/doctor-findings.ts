@@ -2,6 +2,8 @@
 import { isPipelineOutbox } from '../../feed-outbox.js';
 import { duration, howMany, n } from '../../format-amounts.js';
 import type { Finding, Snapshot } from '../../frontier/frontier.js';
+import { vanishedMessage } from '../../node/links/vanished-fingerprints.js';
+import { whatToDo } from '../../node/shutdown/lost-requests.js';
 import { type Context, print, printJson } from '../context.js';
 import { crawlName } from '../messages/crawl-name.js';
 import { paintFor } from '../terminal/colour.js';
@@ -68,25 +70,47 @@ export function nodeVersion(version: string): SpiderFinding {
  * The findings from a snapshot of a crawl.
  * @param crawl the arguments that select it (`crawlArguments`)
  * @param nodeTimeoutMs after this time without a heartbeat a node counts as dead
+ * @param mayRepair false once it is known that a repair would bring back no lost request
  */
 export function crawlFindings(
   spider: string,
   crawl: string,
   snapshot: Snapshot,
   nodeTimeoutMs: number,
+  mayRepair: boolean,
 ): SpiderFinding[] {
   const findings: SpiderFinding[] = [];
   const found = (level: Finding['level'], check: string, message: string, action: string | null) =>
     void findings.push({ level, check, spider, message, action });
-  const { lost, badSeeds, nodes, silent, outbox, leased, failed, suspects, control, pending, delayed } =
-    snapshot;
+  const {
+    lost,
+    seenGone,
+    badSeeds,
+    nodes,
+    silent,
+    outbox,
+    leased,
+    failed,
+    suspects,
+    control,
+    pending,
+    delayed,
+  } = snapshot;
 
   if (lost > 0) {
     found(
       'problem',
       'requests_lost',
       `${howMany(lost, 'request')} lost: their records vanished from the store, because somebody deleted keys or rows, or Redis evicted them`,
-      `restore a backup, or begin anew: crawlnode reset ${crawl}; or have all pages fetched again: crawlnode reset ${crawl} --only dupefilter, then seed the first ones`,
+      whatToDo(crawl, mayRepair),
+    );
+  }
+  if (seenGone > 0) {
+    found(
+      'info',
+      'fingerprints_vanished',
+      vanishedMessage(seenGone),
+      `a reset of the dupefilter ends this message: crawlnode reset ${crawl} --only dupefilter`,
     );
   }
   if (badSeeds > 0) {

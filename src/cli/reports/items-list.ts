@@ -26,7 +26,7 @@ export async function printItems(
   }
 }
 
-/** Somebody else may have put a text into the list that is no JSON object; the exported file has it as `value` too. */
+/** Other programs may have put a text into the list that is no JSON object. The exported file has it under `value` too. */
 function itemOf(text: string): unknown {
   try {
     const item: unknown = JSON.parse(text);

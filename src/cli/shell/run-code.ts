@@ -7,8 +7,9 @@ type Run = () => Promise<unknown>;
 const AsyncFunction = (async () => {}).constructor as new (code: string) => Run;
 
 /**
- * Run it in the global object, where the names of the session are. The value of an expression is printed; a text as it is.
- * @throws UsageError for code that does not compile; CrawlnodeError `shell_code` for what it throws
+ * Run code in the global object, which has the names of the session. The value of an expression is printed, a text without
+ * quotes.
+ * @throws UsageError for code that does not compile; CrawlnodeError `shell_code` for an error of the code
  */
 export async function runCode(context: Context, session: ShellSession, code: string): Promise<void> {
   const run = compiled(code);

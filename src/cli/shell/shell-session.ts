@@ -137,7 +137,10 @@ export class ShellSession {
     );
   }
 
-  /** A short secret could be any text, so the filter of all output leaves it. Behind the name of its setting it is one. */
+  /**
+   * The output filter leaves short secrets, since they could be any text. After the name of its setting, such a text is the
+   * secret.
+   */
   #maskNamed(text: string, inspected: (value: unknown) => string): string {
     let masked = text;
     for (const [name, value] of Object.entries(this.#spider.settings)) {

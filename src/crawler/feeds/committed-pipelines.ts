@@ -1,4 +1,7 @@
-/** The item pipelines of a node that have `committed`: called while the node works, and to their end when it leaves. */
+/**
+ * The item pipelines of a node, with delivery to those that have `committed`: while the node works, and until their end
+ * when it leaves.
+ */
 import os from 'node:os';
 import { SettingsError } from '../../errors.js';
 import { type FeedTrouble, isPipelineOutbox, newOwner, pipelineOutboxId } from '../../feed-outbox.js';
@@ -11,11 +14,11 @@ import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
 export interface CommittedOptions {
   readonly frontier: Frontier;
   readonly pipelines: ItemPipelines;
-  /** A node that gives no sign for so long may be replaced. */
+  /** A node whose claim was not renewed for this time may be replaced. */
   readonly staleMs: number;
-  /** FEED_OUTBOX_LIMIT: more waiting items than this hold the crawl up. */
+  /** FEED_OUTBOX_LIMIT: when more items wait, the crawl pauses. */
   readonly maxWaiting: number;
-  /** A pipeline that accepts nothing for so long is left behind when the node leaves. */
+  /** When the node leaves, it stops waiting for a pipeline that has accepted nothing for this time. */
   readonly graceMs: number;
   /** Aborted to leave at once. */
   readonly force: AbortSignal;
@@ -25,13 +28,13 @@ export interface CommittedOptions {
 export interface CommittedPipelines {
   /** `pipelineOutboxId` of each. */
   readonly outboxes: readonly string[];
-  /** All pipelines of the node; opened and closed, `committed` is called in between. */
+  /** All pipelines of the node. `committed` is called between opening and closing them. */
   readonly pipelines: ItemPipelines;
-  /** Why one does not accept its items, if these are too many or nothing else is to be done (`isIdle`); else null. */
+  /** Why a pipeline does not accept its items, when too many wait or nothing else is to be done (`isIdle`); else null. */
   failing(isIdle: boolean): FeedTrouble | null;
   /** Whether too many items wait for one of them. */
   isFull(): boolean;
-  /** After `pipelines.close`: why items still wait that this node should have passed on; null when none do. */
+  /** After `pipelines.close`: why items still wait that this node should have delivered; null when none do. */
   unaccepted(): string | null;
 }
 
@@ -57,7 +60,7 @@ export function committedPipelines(options: CommittedOptions): CommittedPipeline
     for (const caller of callers) caller.start();
   }
 
-  /** Items wait for a pipeline that an earlier run had: the crawl would be finished without a word of them. */
+  /** Items wait for a pipeline of an earlier run. Without this notice the crawl would finish without delivering them. */
   async function nameForgotten(): Promise<void> {
     const { outbox } = await frontier.snapshot();
     for (const { feed, path, waiting } of outbox) {

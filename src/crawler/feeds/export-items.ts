@@ -17,7 +17,7 @@ import { type FeedFile, openFeedWriter } from '../../pipelines/feeds/feed-writer
 import type { FeedTarget } from './feed-targets.js';
 import { loadItemFilter } from './item-filter.js';
 
-/** Of one step: the script that takes them runs a few ms. */
+/** Items of one step. The script that moves them runs for a few ms. */
 const TAKE = 1_000;
 
 export interface ExportOptions {
@@ -33,20 +33,20 @@ export interface ExportOptions {
 }
 
 export interface Exported {
-  /** Put into the file by this call, those that an interrupted export had taken among them. */
+  /** Items written to the file by this call, including those that an interrupted export had taken. */
   readonly written: number;
   /** In the file now, of this job. */
   readonly inFile: number;
-  /** The file was begun by an export that did not come to its end. */
+  /** The file was started by an export that was interrupted. */
   readonly resumed: boolean;
-  /** Texts that were no JSON object, as somebody else may have put into the list: they stand under `value`. */
+  /** Texts that were not JSON objects, which other programs may have put into the list. They are written under `value`. */
   readonly foreign: number;
 }
 
 /**
- * Write what is in the items list now to a file.
- * @throws RefusedError while somebody else writes the file; CrawlnodeError when it cannot be written: what is not in
- *   the file then is in the store, and the same call goes on.
+ * Write the present content of the items list to a file.
+ * @throws RefusedError while another process writes the file; CrawlnodeError when it cannot be written. The remaining items
+ *   are then in the store, and the same call continues.
  */
 export async function exportItems(options: ExportOptions): Promise<Exported> {
   const { frontier, target, records, staleMs } = options;
@@ -75,18 +75,18 @@ export async function exportItems(options: ExportOptions): Promise<Exported> {
   };
 }
 
-/** One batch is taken while the one before is written. */
+/** The next batch is taken while the previous one is written. */
 async function move(file: FeedFile, writer: FeedWriter, options: ExportOptions): Promise<void> {
   const { frontier, max, onProgress } = options;
   const before = file.items;
-  // What is there now: a crawl that goes on would keep us for ever.
+  // Only the present items: with a running crawl the export would never end.
   let left = Math.min(max, (await frontier.count()).items);
-  for (let taken = -1; taken !== 0; left -= taken) {
+  for (let moved = -1; moved !== 0; left -= moved) {
     const take = left > 0 ? frontier.feeds.take(writer, Math.min(left, TAKE)) : 0;
     const [took, wrote] = await Promise.allSettled([take, file.drain()]);
     if (wrote.status === 'rejected') throw wrote.reason;
     if (took.status === 'rejected') throw took.reason;
-    taken = took.value;
+    moved = took.value;
     onProgress(file.items - before);
   }
 }

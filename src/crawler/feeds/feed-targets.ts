@@ -30,7 +30,7 @@ export interface FeedTarget extends FeedLayout {
   readonly isStdout?: boolean;
 }
 
-/** What the parts of a file's name stand for, such as `%(name)s`. */
+/** Values of the placeholders in a file's name, such as `%(name)s`. */
 export interface FeedNames {
   /** The spider. */
   readonly name: string;
@@ -39,7 +39,7 @@ export interface FeedNames {
   readonly time: Date;
 }
 
-/** @throws UsageError for a file without a known extension, of another kind than a local one, or named twice. */
+/** @throws UsageError for a file without a known extension, a file that is not local, or a file that is named twice. */
 export function feedTargets(
   cwd: string,
   append: readonly string[],
@@ -101,7 +101,7 @@ const STDOUT_URI = /^stdout:/i;
 
 function stdoutTarget(format = 'jsonl'): FeedTarget {
   const path = 'stdout';
-  // Not /dev/stdout, which is another file in each process.
+  // /dev/stdout is not used: it is another file in each process.
   const id = feedId(os.hostname(), '/stdout:');
   return {
     ...{ id, path, format: feedFormat('', format), overwrite: false },
@@ -110,8 +110,8 @@ function stdoutTarget(format = 'jsonl'): FeedTarget {
 }
 
 /**
- * A name with its parts in place; without `names`, as for the file of another run, it stays as it is. `%(batch_id)d` always
- * stays. @param inBatches whether it must have, or must not have that
+ * Replace the placeholders of a name. Without `names`, as for the file of another run, the name is unchanged.
+ * `%(batch_id)d` always stays. @param inBatches whether the name must contain it, or must not
  */
 function expanded(file: string, names: FeedNames | undefined, inBatches = false): string {
   if (inBatches !== file.search(BATCH_ID) >= 0) {
@@ -124,15 +124,16 @@ function expanded(file: string, names: FeedNames | undefined, inBatches = false)
   const values: Readonly<Record<string, string>> = {
     name: names.name,
     job: names.job ?? 'default',
-    // As Scrapy has it: an ISO date without colons.
+    // As in Scrapy: an ISO date without colons.
     time: `${names.time.toISOString().slice(0, 19).replaceAll(':', '-')}+00-00`,
   };
   return file.replace(/%\((\w+)\)(\d*[sd])/g, (part, name: string) => {
     if (name === 'batch_id') return part;
     const value = values[name];
     if (value !== undefined) return value;
-    const known = 'use %(name)s (the spider), %(job)s, %(time)s, and %(batch_id)d with batch_item_count';
-    throw new UsageError(`${file}: unknown placeholder ${part} in the name of a file: ${known}`);
+    const placeholders =
+      'use %(name)s (the spider), %(job)s, %(time)s, and %(batch_id)d with batch_item_count';
+    throw new UsageError(`${file}: unknown placeholder ${part} in the name of a file: ${placeholders}`);
   });
 }
 
@@ -141,7 +142,7 @@ function target(file: string, format: string | undefined, overwrite: boolean): F
   return { id, path: file, format: feedFormat(file, format), overwrite };
 }
 
-/** @throws UsageError for a place that is no local file. */
+/** @throws UsageError for a target that is no local file. */
 function localPath(file: string, cwd: string): string {
   const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(file) ?? [];
   if (scheme === undefined) return path.resolve(cwd, file);

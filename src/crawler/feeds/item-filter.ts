@@ -1,4 +1,4 @@
-/** The module of a feed that says which items go to it (`item_filter`). */
+/** The module of a feed that selects its items (`item_filter`). */
 import { existsSync } from 'node:fs';
 import { CrawlnodeError, messageOf, SettingsError } from '../../errors.js';
 import { loadModule } from '../../spider/loading/load-module.js';

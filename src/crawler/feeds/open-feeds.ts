@@ -1,4 +1,4 @@
-/** The files of a crawl while it runs: one writer each, which alone drains its outbox. */
+/** The files of a crawl while it runs. Each has one writer, which empties its outbox. */
 import os from 'node:os';
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,23 +17,23 @@ export interface OpenFeeds {
   /** Why no more items may be committed: a file cannot be written and its outbox is full; null when all is well. */
   failing(): FeedTrouble | null;
   /**
-   * Write what is left, for at most `graceMs`, and release the files.
-   * @returns why some of it could not be written; null when all of it was.
+   * Write the remaining items, for at most `graceMs`, and release the files. @returns why some items could not be written;
+   * null when all were.
    */
   close(graceMs: number): Promise<string | null>;
 }
 
 export interface FeedsOptions {
   readonly frontier: Frontier;
-  /** A writer that gives no sign for so long may be replaced. */
+  /** A writer whose claim was not renewed for this time may be replaced. */
   readonly staleMs: number;
-  /** FEED_OUTBOX_LIMIT: so many items may wait for a file that cannot be written. */
+  /** FEED_OUTBOX_LIMIT: how many items may wait for a file that cannot be written. */
   readonly maxWaiting: number;
   /** Where this user's files are recorded. */
   readonly records: FeedRecords;
-  /** For `-o -`; items cannot go there where it is absent. */
+  /** For `-o -`; without it items cannot be printed. */
   readonly stdout?: Writable | undefined;
-  /** Aborted to wait for no file any longer that another process has. */
+  /** Aborted to stop waiting for a file that another process has. */
   readonly drain: AbortSignal;
   readonly log: Logger;
 }
@@ -62,7 +62,7 @@ export async function openFeeds(targets: readonly FeedTarget[], options: FeedsOp
       stop.abort();
       const deadline = performance.now() + graceMs;
       const inTime = (work: Promise<unknown>) => within(work, deadline + LOOK_MS - performance.now());
-      // A store that hangs answers none of these, and each call is patient.
+      // These calls run at the same time: each waits long for a store that hangs.
       let isSettled = await inTime(Promise.all(running));
       while (isSettled && lost === null && unwritten() !== null && performance.now() < deadline) {
         await sleep(LOOK_MS);
@@ -113,7 +113,7 @@ async function openFiles(
   }
 }
 
-/** Committed items may wait for a file, but not without bound. */
+/** The number of committed items that wait for a file is limited. */
 function watchOverflow({ frontier, maxWaiting }: FeedsOptions, unwritten: () => string | null) {
   let why: string | null = null;
   const timer = setInterval(async () => {

@@ -1,20 +1,22 @@
 /**
- * A node that is started again may find its file of items in use: a node that ends writes the items which the killed node had
- * committed (`orphaned-feeds.ts`). That takes moments, so the new node waits. Any other writer is an error at once.
+ * Opens a feed file that another process may release soon. When a node is started again after a kill, a node that ends may
+ * be writing the items of the killed one (`orphaned-feeds.ts`). That takes moments, so the new node waits. Any other writer
+ * is an error at once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FeedHeldError } from '../../errors.js';
 import type { Logger } from '../../log.js';
 
-/** For a process that writes what a dead node left, and for one of which nothing is known yet. */
+/** The wait for a process that writes the items of a dead node, and for one of which nothing is known yet. */
 const LONGEST_S = { brief: 30, unknown: 3 };
 const LOOK_MS = 100;
 
 /**
- * Open a file of items, after a wait where another process has it only briefly. The first wait and its end are logged.
- * @param open may be called again and again @param file its path, for the log
- * @param drain aborted to wait no longer
- * @throws FeedHeldError when another process keeps the file, and whatever `open` throws
+ * Open a file of items. When another process has it only briefly, wait for it; the first wait and its end are logged.
+ * @param open may be called several times
+ * @param file its path, for the log
+ * @param drain aborted to stop waiting
+ * @throws FeedHeldError when another process keeps the file, and errors of `open`
  */
 export async function openWhenFree<T>(
   open: () => Promise<T>,
@@ -31,7 +33,7 @@ export async function openWhenFree<T>(
     } catch (error) {
       if (!(error instanceof FeedHeldError) || error.isBrief === false || drain.aborted) throw error;
       const isFirst = longestS === 0;
-      // Between two writers nobody is known for a moment.
+      // Between two writers, no writer is registered for a moment.
       longestS = Math.max(longestS, error.isBrief ? LONGEST_S.brief : LONGEST_S.unknown);
       if (waitedS() > longestS) throw error;
       const what = error.isBrief ? 'writes what a dead node left for this file' : 'has this file';

@@ -1,8 +1,8 @@
 /**
- * Feed files whose writer died on this machine. Any node that ends here writes the items that were committed for them, so
- * that no line is missing after a kill, even if nobody starts that node again. `items export` does the same. The file of
- * a live writer is left alone. Only files that this user's records or FEEDS name are written: the store says which
- * items wait, and not where they go.
+ * Feed files whose writer died on this machine. Any node that ends here writes the items that were committed for them. So
+ * no item is missing after a kill, even if that node is never started again. `items export` does the same. A file with a
+ * live writer is left alone. Only files that this user's records or FEEDS name are written: the store contains the waiting
+ * items, but does not decide where they are written.
  */
 import { existsSync } from 'node:fs';
 import os from 'node:os';
@@ -26,7 +26,7 @@ export interface OrphansOptions {
   readonly settings: Pick<Settings, 'FEEDS'>;
 }
 
-/** What waits in the store for a file of this machine, and the file. */
+/** The items that wait in the store for a file of this machine, and the file. */
 export interface OrphanedFeed {
   readonly feed: string;
   readonly waiting: number;
@@ -36,7 +36,7 @@ export interface OrphanedFeed {
   > & { readonly template?: string };
 }
 
-/** The file of a feed, as this user's records or FEEDS name it; null where neither does. */
+/** The file of a feed by this user's records or FEEDS; null when neither names it. */
 export function orphanOf(
   { feed, waiting }: Pick<OutboxSnapshot, 'feed' | 'waiting'>,
   { records, settings }: Pick<OrphansOptions, 'records' | 'settings'>,
@@ -46,8 +46,8 @@ export function orphanOf(
 }
 
 /**
- * Write what waits for files of dead writers on this machine. @param outbox as a snapshot of the crawl has it
- * @throws FrontierUnavailableError when the store cannot be asked.
+ * Write the items that wait for files of dead writers on this machine. @param outbox from a snapshot of the crawl @throws
+ * FrontierUnavailableError when the store cannot be asked.
  */
 export async function writeOrphanedFeeds(
   outbox: readonly OutboxSnapshot[],
@@ -55,7 +55,7 @@ export async function writeOrphanedFeeds(
 ): Promise<void> {
   for (const { feed, waiting } of outbox) {
     const orphan = waiting === 0 ? null : orphanOf({ feed, waiting }, options);
-    // A file that is not there is another container's of the same host name: creating it would be wrong.
+    // A missing file belongs to another container with the same host name. Creating it here would be wrong.
     if (orphan === null || !existsSync(orphan.file.path)) continue;
     const { path } = orphan.file;
     try {
@@ -72,9 +72,10 @@ export async function writeOrphanedFeeds(
 }
 
 /**
- * Write what waits for one file of this machine. @returns how many items.
- * @throws RefusedError while its writer lives; CrawlnodeError when the file cannot be written, or is not as it was left:
- *   its name may be a link, which leads elsewhere by now.
+ * Write the items that wait for one file of this machine.
+ * @returns how many items.
+ * @throws RefusedError while its writer lives; CrawlnodeError when the file cannot be written, or has changed: its name may
+ *   be a link that leads elsewhere by now.
  */
 export async function writeOrphanedFeed(
   { feed, file }: OrphanedFeed,

@@ -1,4 +1,4 @@
-/** The feed files around a crawl: opened before it, written to their end after it. */
+/** Opens the feed files before a crawl, and writes the remaining items after it. */
 import type { Writable } from 'node:stream';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
@@ -12,17 +12,17 @@ export interface FeedsPlan {
   readonly frontier: Frontier;
   readonly settings: Settings;
   readonly targets: readonly FeedTarget[];
-  /** Where this user's files are recorded; nowhere unless told. */
+  /** The records of this user's files; none by default. */
   readonly records?: FeedRecords;
   /** `FeedsOptions.stdout`. */
   readonly stdout?: Writable | undefined;
-  /** Also write what nodes that died on this machine had committed for files of their own. */
+  /** Also write the items that dead nodes of this machine had committed for their files. */
   readonly writeOrphans: boolean;
-  /** Aborted to leave: a file that another process has is waited for no longer. */
+  /** Aborted to leave. The wait for a file of another process ends. */
   readonly drain: AbortSignal;
-  /** Aborted to leave at once: what is not written then waits in the frontier. */
+  /** Aborted to leave at once. Items that are not written then stay in the frontier. */
   readonly force: AbortSignal;
-  /** What is left of a grace time of so many ms, once the crawl was told to leave. */
+  /** The rest of a grace time in ms, once the crawl was told to leave. */
   graceLeftMs(graceMs: number): number;
   readonly log: Logger;
 }
@@ -35,8 +35,8 @@ export interface WithFeeds<T> {
 }
 
 /**
- * Open the files, crawl, write what is left.
- * @throws FeedHeldError when another writer holds a file; CrawlnodeError when one cannot be written; what the crawl throws
+ * Open the files, crawl, write the remaining items.
+ * @throws FeedHeldError when another writer holds a file; CrawlnodeError when one cannot be written; errors of the crawl
  */
 export async function withFeeds<T>(
   plan: FeedsPlan,
@@ -53,7 +53,7 @@ export async function withFeeds<T>(
   return { result, unwritten: await closeFeeds(plan, feeds) };
 }
 
-/** A crawl without files does not load the code that writes them. */
+/** Loaded on demand, since a crawl without files does not need this code. */
 async function openedFeeds(plan: FeedsPlan): Promise<OpenFeeds> {
   if (plan.targets.length === 0) return { failing: () => null, close: async () => null };
   const { openFeeds } = await import('./open-feeds.js');

@@ -1,4 +1,4 @@
-/** Whether a program calls `crawl()` and its kin as declared. A program in JavaScript has no types to tell it. */
+/** Checks the arguments of `crawl()`, `seed()` and the like. A program in JavaScript has no types for this. */
 import { existsSync } from 'node:fs';
 import { SpiderLoadError, UsageError } from '../../errors.js';
 import { didYouMean } from '../../settings/nearest.js';
@@ -13,7 +13,7 @@ const crawlOptions = [
 ];
 const runSpiderOptions = ['callback', 'args', 'settings'];
 
-/** What an option must be, where no setting's check says it. */
+/** The type of each option that no setting checks. */
 const kinds: Readonly<Record<string, readonly [is: (value: unknown) => boolean, what: string]>> = {
   settings: [isNamedValues, 'an object of settings'],
   args: [isNamedValues, 'an object of texts, such as { tag: "love" }'],

@@ -1,4 +1,4 @@
-/** `crawl()`: one node in the process of a program, which it neither ends nor prints to. */
+/** `crawl()`: one node in the process of a program. It prints nothing and does not end the process. */
 
 import { commandErrorCodes, type ErrorCode } from '../../error-codes.js';
 import { CrawlnodeError, FrontierUnavailableError, messageOf, RefusedError } from '../../errors.js';
@@ -58,7 +58,7 @@ export async function crawl(choice: SpiderChoice, options: CrawlOptions): Promis
   );
 }
 
-/** Two nodes of one crawl in one process would share its main loop, and gain nothing. */
+/** Two nodes of one crawl in one process would share its main loop, without any gain. */
 async function onlyOnce<T>(crawl: string, name: string, run: () => Promise<T>): Promise<T> {
   if (running.has(crawl)) {
     throw new RefusedError(
@@ -87,7 +87,7 @@ function refuseWithoutGoodPage(result: NodeResult): void {
   if (verdict.kind === 'failed') throw new CrawlnodeError(verdict.code, verdict.message);
 }
 
-/** Calls `onItem` with each committed item. What it throws is logged, and costs nothing. */
+/** Calls `onItem` with each committed item. Its errors are logged, and have no other effect. */
 function itemCaller(onItem: NonNullable<CrawlOptions['onItem']>, log: Logger) {
   const failed = (error: unknown) => log.warn({ error: messageOf(error) }, 'onItem failed');
   return (texts: readonly string[], response: Response | null) => {

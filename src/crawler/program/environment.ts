@@ -1,4 +1,6 @@
-/** What a program is to a crawl: its working folder, and its environment, whose settings count as they do for the CLI. */
+/**
+ * The working folder and the environment of a program. Settings in the environment count as they do for the command line.
+ */
 import type { ProjectSource } from '../project/load-spider.js';
 
 /** Where the settings of a crawl come from, beside those given in code. */

@@ -43,7 +43,7 @@ export interface CrawlOptions extends ProgramOptions {
 export interface CrawlResult {
   /** Scrapy's closing reason: `finished`, `shutdown` after `signal`, `closespider_pagecount`, `stopped` … */
   readonly reason: string;
-  /** A sentence where the reason alone would puzzle, such as why nothing was crawled; else null. */
+  /** A sentence when the reason alone is not clear, such as why nothing was crawled; else null. */
   readonly message: string | null;
   /** Pages, items and failed requests of this call, without those of other nodes. */
   readonly pages: number;

@@ -32,7 +32,7 @@ export async function seed(choice: SpiderChoice, seeds: Seeds, options: SeedOpti
   });
 }
 
-/** A text is iterable too, but its letters are no seeds. */
+/** A text is iterable too, but its letters are not seeds. */
 function isIterable(seeds: unknown): boolean {
   return (
     typeof seeds === 'object' && seeds !== null && (Symbol.iterator in seeds || Symbol.asyncIterator in seeds)

@@ -16,7 +16,7 @@ export async function stats(choice: SpiderChoice, options: ProgramOptions): Prom
   );
 }
 
-/** Those of the spider; where its module is not on this machine, those of the project, as the command does. */
+/** The settings of the spider. When its module is not on this machine, those of the project are used, as by the command. */
 async function settingsOf(choice: SpiderChoice, options: ProgramOptions) {
   try {
     const { found, loaded } = await loadProgramSpider(choice, options);

@@ -1,4 +1,4 @@
-/** The logger of a program, made harmless: an error in it must not fail a page or end the process. */
+/** Wraps the logger of a program, so that its errors neither fail a page nor end the process. */
 import { UsageError } from '../../errors.js';
 import type { Logger } from '../../log.js';
 
@@ -18,7 +18,7 @@ export function sturdyLogger(log: Logger): Logger {
       try {
         log[level](fields, message);
       } catch {
-        // Its author finds it sooner by what is missing in the log than by a crawl that ended.
+        // The author notices the error by missing lines in the log; ending the crawl would be worse.
       }
     };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };

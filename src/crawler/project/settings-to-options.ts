@@ -29,7 +29,7 @@ export function shapeOf(settings: Settings): Shape {
   };
 }
 
-/** The id of a REQUEST_MODULE is part of it: nodes with other rules would take and order requests otherwise. */
+/** Includes the id of a REQUEST_MODULE: nodes with other rules would identify and order requests differently. */
 function fingerprinterOf(settings: Settings): string {
   const module = requestModuleOf(settings);
   if (module === null) return settings.REQUEST_FINGERPRINTER;

@@ -42,11 +42,11 @@ export function revived(
 ): FrontierRequest {
   return {
     id,
-    // The id of a filtered request is its fingerprint, also where the spider computes its own.
+    // Without dontFilter the id of a request is its fingerprint, also where the spider computes its own.
     fingerprint: record.dontFilter ? identityOf(settings)(Request.fromRecord(record)) : id,
     record: encodeRecord({ ...record, attempts: 0, redirects: 0 }),
     domain: domainOfRecord(record, settings),
     priority: record.priority,
-    unfiltered: record.dontFilter,
+    dontFilter: record.dontFilter,
   };
 }

@@ -52,5 +52,5 @@ export function identifierOf(settings: Settings, spider: Spider = new Spider()):
 }
 
 function identifiedById(id: string): Identified {
-  return { id, fingerprint: id, record: '', domain: '', priority: 0, unfiltered: false, period: null };
+  return { id, fingerprint: id, record: '', domain: '', priority: 0, dontFilter: false, period: null };
 }

@@ -66,7 +66,7 @@ export async function openSeeding(plan: SeedingPlan): Promise<Seeding> {
     take(seeds, counts, { onBad, onWait, stop }) {
       if (isRaw) return appendSeeds(frontier, seeds, counts, { onBad, stop });
       const room = pushWithinRoom({ frontier, limit: settings.SCHEDULER_QUEUE_LIMIT, onWait, stop });
-      const kind = settings.SEEDS_FILTERED ? 'seeds-filtered' : 'seeds';
+      const kind = settings.SEEDS_FILTERED ? 'seeds-judged' : 'seeds';
       let made = 0;
       const convert = async ({ text, request, trust = 'trusted' }: SeedText) => {
         if (request === undefined) return requestsOfSeed(text, spider, rules, Date.now(), trust);

@@ -25,7 +25,7 @@ export interface FullQueue {
   readonly nodes: number;
 }
 
-/** A `push` like that of the frontier, which pushes parts that fit the queue, one after the other. */
+/** A `push` like that of the frontier. It pushes parts that fit into the queue, one after the other. */
 export function pushWithinRoom({ frontier, limit, onWait, stop }: QueueRoom): Pick<Frontier, 'push'> {
   let room = 0;
   let previousPush: Promise<unknown> = Promise.resolve();

@@ -39,8 +39,8 @@ interface Rules {
 export async function politeFetcher(settings: Settings, spider: Spider, log: Logger): Promise<PoliteFetcher> {
   const plain = createDownloader({ ...downloaderOptionsOf(settings), log });
   const downloader = await cachedIfWanted(plain, settings, spider, log);
-  const turns = new Turns(settings);
-  const robots = new RobotsRules(settings, downloader, turns);
+  const timers = new DomainTimers(settings);
+  const robots = new RobotsRules(settings, downloader, timers);
   const jar = new CookieJar();
 
   const politely: Downloader = {
@@ -49,7 +49,7 @@ export async function politeFetcher(settings: Settings, spider: Spider, log: Log
     close: downloader.close,
     fetch: async (request, how, stop) => {
       const delayMs = await robots.check(request, stop);
-      return turns.take(request.url, delayMs, stop, async () => {
+      return timers.take(request.url, delayMs, stop, async () => {
         if (!settings.COOKIES_ENABLED) return downloader.fetch(request, how, stop);
         const download = await downloader.fetch(withCookies(request, jar), how, stop);
         for (const header of [download.headers['set-cookie'] ?? []].flat()) {
@@ -82,7 +82,7 @@ function withCookies(request: DownloadRequest, jar: CookieJar): DownloadRequest 
 }
 
 /** The delay between two requests to a domain. */
-class Turns {
+class DomainTimers {
   readonly #settings: Settings;
   readonly #nextAtMs = new Map<string, number>();
 
@@ -112,13 +112,13 @@ class Turns {
 class RobotsRules {
   readonly #options: ReturnType<typeof robotsOptionsOf>;
   readonly #downloader: Downloader;
-  readonly #turns: Turns;
+  readonly #timers: DomainTimers;
   readonly #rules = new Map<string, Rules>();
 
-  constructor(settings: Settings, downloader: Downloader, turns: Turns) {
+  constructor(settings: Settings, downloader: Downloader, timers: DomainTimers) {
     this.#options = robotsOptionsOf(settings);
     this.#downloader = downloader;
-    this.#turns = turns;
+    this.#timers = timers;
   }
 
   /** @returns the Crawl-delay in ms. @throws CrawlnodeError `robots_forbidden` */
@@ -144,7 +144,7 @@ class RobotsRules {
         ...{ url: url.href, method: 'GET', headers: {}, body: null, cookies: null, meta: {} },
         origin: access,
       };
-      const fetched = this.#turns.take(url.href, 0, stop, () =>
+      const fetched = this.#timers.take(url.href, 0, stop, () =>
         this.#downloader.fetch(request, { purpose: 'robots' }, stop),
       );
       const verdict = await fetched.then(

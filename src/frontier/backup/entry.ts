@@ -21,7 +21,7 @@ export interface BackupRequest {
   /** Absent when it never crashed a node. */
   readonly crashes?: number;
   /** Set by the embedded engine only, whose StateDupeFilter uses it. */
-  readonly unfiltered?: true;
+  readonly dontFilter?: true;
   readonly record: string;
 }
 
@@ -126,6 +126,11 @@ const partsOf: Readonly<Record<BackupEntry['kind'], readonly Part[]>> = {
 /** Whether an entry belongs to one of the parts. One of a kind that a later version added belongs to none. */
 export function isOfParts({ kind }: BackupEntry, parts: ReadonlySet<Part>): boolean {
   return Object.hasOwn(partsOf, kind) && partsOf[kind].some((part) => parts.has(part));
+}
+
+/** Whether a fingerprint has expired, so that no backup takes it and no dupefilter gets it back. */
+export function hasExpired(untilMs: number | null | undefined, nowMs: number): boolean {
+  return typeof untilMs === 'number' && untilMs <= nowMs;
 }
 
 /** Identifies a restore while it is under way. */

@@ -105,6 +105,8 @@ export interface CareStore<Stored extends StoredRecord = StoredRecord> {
   waitingIds(): AsyncIterable<readonly Uint8Array[]>;
   /** All queue entries first, then domains, nodes and totals. Only entries of waiting requests are counted as such. */
   examine(): AsyncIterable<Examined>;
+  /** Those of these requests that must be waiting at this instant: most have been leased, or are done. */
+  unexplained(ids: readonly Uint8Array[]): Promise<readonly Uint8Array[]>;
   /**
    * A second look at requests that the walks found in no queue, or in several. @returns those of which this holds at one
    * instant, with the states they wait in.

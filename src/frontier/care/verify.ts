@@ -35,31 +35,46 @@ export async function verify(store: CareStore): Promise<string[]> {
   for await (const ids of store.waitingIds()) for (const id of ids) table.mark(id, RECORD);
   const twice: Uint8Array[] = [];
   const breaches: string[] = [];
+  let isRepairing = false;
   for await (const step of store.examine()) {
     for (const id of step.entries?.ids ?? []) if ((table.mark(id, ENTRY) & ENTRY) > 0) twice.push(id);
     breaches.push(...breachesOf(step));
+    isRepairing ||= step.totals?.isRepairing === true;
   }
-  breaches.unshift(...(await lookAgain(store, [...twice, ...table.withFlags(RECORD)])));
+  breaches.unshift(...(await lookAgain(store, [twice, table.withFlags(RECORD)])));
   for (const side of store.sides) breaches.push(...(await side.check()));
+  // It explains most of the others.
+  if (isRepairing) breaches.unshift('a repair broke off: repair again');
   // A batch may show what another one has shown.
   return [...new Set(breaches)];
 }
 
 /** @returns the breaches of the first group that has any, and how many more there may be. */
-async function lookAgain(store: CareStore, ids: readonly Uint8Array[]): Promise<string[]> {
-  for (let from = 0; from < ids.length; from += GROUP) {
-    const found = await store.misplaced(ids.slice(from, from + GROUP));
-    if (found.length === 0) continue;
-    const breaches = found.map(({ id, states }) =>
-      states.length === 0
-        ? `I1: the record of ${idText(id)} is in no queue: it would never be fetched`
-        : inPlaces(id, states),
-    );
-    const left = ids.length - from - GROUP;
-    return left > 0 ? [...breaches, `I1: up to ${left} more requests are in no queue, or in two`] : breaches;
+async function lookAgain(store: CareStore, suspects: Iterable<Iterable<Uint8Array>>): Promise<string[]> {
+  const breaches: string[] = [];
+  let [some, unexplained]: [Uint8Array[], Uint8Array[]] = [[], []];
+  let left = 0;
+  const judge = async (least: number) => {
+    unexplained.push(...(await store.unexplained(some)));
+    some = [];
+    if (unexplained.length < least) return;
+    for (const { id, states } of await store.misplaced(unexplained))
+      breaches.push(states.length === 0 ? nowhere(id) : inPlaces(id, states));
+    unexplained = [];
+  };
+  for (const ids of suspects) {
+    for (const id of ids) {
+      // Where a whole queue is gone, the first ones say it.
+      if (breaches.length > 0) left += 1;
+      else if (some.push(id) === GROUP) await judge(GROUP);
+    }
   }
-  return [];
+  if (some.length + unexplained.length > 0) await judge(1);
+  return left > 0 ? [...breaches, `I1: up to ${left} more requests are in no queue, or in two`] : breaches;
 }
+
+const nowhere = (id: Uint8Array): string =>
+  `I1: the record of ${idText(id)} is in no queue: it would never be fetched`;
 
 function* breachesOf({
   entries,
@@ -122,5 +137,4 @@ function* totalBreaches(totals: Totals): Generator<string> {
   for (const { noun, size, stored } of Object.values(totals.stored)) {
     if (size !== stored) yield `I4: there are ${size} ${noun}, and the counter says ${stored}`;
   }
-  if (totals.isRepairing) yield 'a repair broke off: repair again';
 }

@@ -7,7 +7,7 @@ import { loadedOnUse } from '../backup/loaded-on-use.js';
 import type { Frontier, Shape } from '../frontier.js';
 import type { OpenOptions } from '../open-options.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
-import { clear } from './clear/clear.js';
+import { acceptLosses, clear } from './clear/clear.js';
 import { sweepSome } from './clear/sweep.js';
 import { cookiesSince } from './cookies/read-cookies.js';
 import { CommitBatch, type VerbOptions } from './crawl/commit-batch.js';
@@ -27,6 +27,7 @@ import type { JoinedNode } from './nodes/node-row.js';
 import { reconcile } from './nodes/reconcile.js';
 import { heartbeat, recoverStep } from './nodes/recover.js';
 import { refuseOtherDupefilter, refuseOtherFormat } from './nodes/shared-settings.js';
+import { bytesOf } from './queue/requests.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
 import { accept, acceptStart, retryFailed } from './requests/acceptance.js';
 import { claimIdle, endIdle } from './requests/ask-idle.js';
@@ -88,8 +89,12 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
 
     push: (requests, kind, part = { from: 0, total: requests.length }) =>
       client.enter((tx) => {
-        if (kind === 'start' || kind === 'start-filtered') return acceptStart(tx, requests, kind, part);
-        const { allSeen: _, ...answer } = accept(tx, requests, kind);
+        const isEarly = 'page' in part;
+        if (!isEarly && (kind === 'start' || kind === 'start-generated')) {
+          return acceptStart(tx, requests, kind, part);
+        }
+        const page = isEarly ? { id: bytesOf(part.page), isEarly } : undefined;
+        const { allSeen: _, ...answer } = accept(tx, requests, kind, page);
         return answer;
       }),
     claimStart: asNode(claimStart),
@@ -104,7 +109,7 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
     peekSeeds: read(peekSeeds),
     intake: async (seeds) => {
       if (seeds.length === 0) return { accepted: 0, duplicates: 0, bad: 0 };
-      return client.enter((tx) => intake(tx, seeds, options.seedsFiltered ? 'seeds-filtered' : 'seeds'));
+      return client.enter((tx) => intake(tx, seeds, options.seedsFiltered ? 'seeds-judged' : 'seeds'));
     },
     badSeeds: read(badSeeds),
     appendSeeds: (values) =>
@@ -143,6 +148,11 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
     clear: async (parts, { force }) => {
       await batch.write((tx) => clear(tx, new Set(parts), force));
       await sweep(batch);
+    },
+    acceptLosses: async () => {
+      const lost = await batch.write((tx) => acceptLosses(tx, options.shape.persist));
+      await sweep(batch);
+      return lost;
     },
     examine: async () => {
       const { examineStore } = await import('./file/examine.js');

@@ -46,6 +46,7 @@ CREATE TABLE crawl (
   tunables        TEXT NOT NULL,         -- JSON of Tunables: delay, concurrency, limits, as the latest node has set them
   has_start       INTEGER NOT NULL DEFAULT 0, -- flag: the spider has start requests
   starts          TEXT NOT NULL DEFAULT '{}', -- JSON: for each set of arguments, start requests pushed so far, or "pushed"
+  starts_again    INTEGER NOT NULL DEFAULT 0, -- flag: the dupefilter was emptied, so the next run pushes its start requests again
   start_owner     INTEGER,               -- node that runs start() of the spider; NULL: none did
   has_idle        INTEGER NOT NULL DEFAULT 0, -- flag: the nodes have hooks for an idle crawl
   run             TEXT,                  -- JSON of Run: its arguments, its budgets, why it closed; NULL before the first run
@@ -68,7 +69,9 @@ CREATE TABLE tally (
   done           INTEGER NOT NULL,
   removed        INTEGER NOT NULL,
   lost           INTEGER NOT NULL,       -- requests whose records vanished
+  seen_gone      INTEGER NOT NULL,       -- fingerprints that vanished since the dupefilter was last emptied
   failed_records INTEGER NOT NULL,       -- failed requests whose record is kept
+  early_pages    INTEGER NOT NULL,       -- pages with rows in early_link
   domains        INTEGER NOT NULL,       -- rows of the domain table
   last_arrival   INTEGER NOT NULL,       -- µs since 1970, raised with every arrival
   tokens         INTEGER NOT NULL,       -- leases given so far
@@ -78,11 +81,13 @@ CREATE TABLE tally (
   hungry         INTEGER NOT NULL,       -- number of the node that got nothing last; 0: none
   hungry_at      INTEGER NOT NULL,
   busy_at        INTEGER NOT NULL,       -- when something was last pending, delayed or leased
-  run_pages      INTEGER NOT NULL,       -- of this run: pages leased
+  run_leased     INTEGER NOT NULL,       -- of this run: leases given, without those given back before a download
   run_items      INTEGER NOT NULL,
   run_errors     INTEGER NOT NULL,       -- exceptions in spider code
   run_failed     INTEGER NOT NULL,       -- requests that failed
   run_accepted   INTEGER NOT NULL,
+  clock_at       INTEGER NOT NULL,       -- the last instant of the crawl's clock, see crawl/crawl-clock.ts
+  clock_ahead    INTEGER NOT NULL,       -- ms that it was ahead of the machine's clock
   run_error_pages INTEGER NOT NULL,      -- done requests whose pages answered with an error
   run_good_pages INTEGER NOT NULL,       -- pages that were processed
   cookie_version INTEGER NOT NULL,       -- given last to a set of cookies
@@ -100,7 +105,7 @@ CREATE TABLE node (
   started_at       INTEGER NOT NULL,
   feeds            TEXT NOT NULL,        -- JSON: ids of the outboxes that get its items
   beat_at          INTEGER NOT NULL,     -- last heartbeat
-  pages            INTEGER NOT NULL,     -- settled as done or failed
+  settled          INTEGER NOT NULL,     -- requests that it settled as done or failed
   pages_per_second REAL NOT NULL,
   leased           INTEGER NOT NULL,     -- requests it holds
   is_dead          INTEGER NOT NULL      -- flag: declared dead, its leases wait to be given back
@@ -120,7 +125,7 @@ CREATE TABLE request (
   arrival    INTEGER NOT NULL,           -- µs since 1970, unique in the crawl, rises with each; LifoQueue: negative
   due        INTEGER,                    -- delayed: µs since 1970
   crashes    INTEGER NOT NULL,           -- nodes that died while they processed it
-  unfiltered INTEGER NOT NULL,           -- flag: the dupefilter does not record its id
+  dont_filter INTEGER NOT NULL,          -- flag: the dupefilter does not record its id
   node       INTEGER,                    -- leased: number of the node that holds it
   token      INTEGER,                    -- leased: number of this lease, raised with each
   leased_at  INTEGER
@@ -172,7 +177,6 @@ CREATE TABLE domain (
   delay_setting REAL,                    -- NULL: that of the tunables applies
   delay_robots  REAL NOT NULL,
   delay_auto    REAL NOT NULL,           -- by AutoThrottle; 0: no answer yet
-  pages         INTEGER NOT NULL,        -- leases given
   PRIMARY KEY (space, name)
 ) STRICT, WITHOUT ROWID;
 
@@ -199,6 +203,14 @@ CREATE TABLE robots (
 ) STRICT;
 
 CREATE INDEX robots_kept ON robots (space, kept_until);
+
+-- Links with dontFilter that a page pushed before its settle, while its request is live. Each page has a space of its own, named
+-- by the requests key and its id.
+CREATE TABLE early_link (
+  space INTEGER NOT NULL,
+  id    BLOB NOT NULL,                   -- of the link's request
+  PRIMARY KEY (space, id)
+) STRICT, WITHOUT ROWID;
 
 -- A dupefilter as a whole. Its space is that of the dupefilter key, which crawls may share. The rest is its class's:
 CREATE TABLE dupefilter (
@@ -282,10 +294,10 @@ CREATE TABLE validator (
 ) STRICT, WITHOUT ROWID;
 
 -- How many requests of a domain were accepted since the crawl began or last finished, while pagesPerDomain of the tunables limits them.
-CREATE TABLE domain_pages (
+CREATE TABLE domain_accepted (
   space  INTEGER NOT NULL,               -- of the requests key
   domain TEXT NOT NULL,
-  pages  INTEGER NOT NULL,
+  accepted INTEGER NOT NULL,
   PRIMARY KEY (space, domain)
 ) STRICT, WITHOUT ROWID;
 

@@ -28,7 +28,8 @@ export const internalWords = [
   'cookie-versions',
   'jars',
   'validators',
-  'domain-pages',
+  'domain-accepted',
+  'early',
 ] as const;
 
 export type InternalWord = (typeof internalWords)[number] | 'absent';

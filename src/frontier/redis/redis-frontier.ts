@@ -7,7 +7,7 @@ import { classOf } from '../dupefilter-classes.js';
 import type { Frontier, HeartbeatAnswer, PushAnswer } from '../frontier.js';
 import type { OpenOptions, RedisAddress } from '../open-options.js';
 import { cannotForget } from '../refusals.js';
-import { clearParts, sweep } from './clear/clear.js';
+import { acceptLosses, clearParts, sweep } from './clear/clear.js';
 import { RedisConnection } from './connection/connection.js';
 import { refuseOtherFormat, refuseUnsafeStore } from './connection/preflight.js';
 import { int, json, text } from './connection/reply.js';
@@ -65,9 +65,15 @@ function frontierOn(connection: RedisConnection, options: OpenOptions): Frontier
       const rounded = Math.round(pagesPerSecond * 100) / 100;
       return text(await call('heartbeat', { incarnation, pagesPerSecond: rounded })) as HeartbeatAnswer;
     },
-    async push(requests, kind, { key = '', total, from } = { from: 0, total: requests.length }) {
-      const args = { kind, from, total: total ?? undefined, start: startField(key), ...crawl.forNewMeta() };
-      return json<PushAnswer>(await call('push', { ...args, requests: columnsOf(requests, dupefilter()) }));
+    async push(requests, kind, part = { from: 0, total: requests.length }) {
+      const place =
+        'page' in part
+          ? { page: Buffer.from(part.page, 'hex') }
+          : { from: part.from, total: part.total ?? undefined, start: startField(part.key ?? '') };
+      const columns = columnsOf(requests, dupefilter());
+      return json<PushAnswer>(
+        await call('push', { kind, ...place, ...crawl.forNewMeta(), requests: columns }),
+      );
     },
     async throttle(domain, change) {
       await call('throttle', { domain: domainName(domain), ...change });
@@ -98,6 +104,7 @@ function frontierOn(connection: RedisConnection, options: OpenOptions): Frontier
     },
     count: () => connection.patiently((client) => countParts(client, keys)),
     clear: (parts, { force }) => clearParts(crawl, parts, force),
+    acceptLosses: () => acceptLosses(crawl),
     async examine() {
       const { examineRedis } = await import('./examine/examine.js');
       return connection.patiently((client) => examineRedis(client, options));

@@ -14,7 +14,7 @@ export interface RequestColumns extends Arguments {
   readonly domains: readonly string[];
   readonly records: readonly string[];
   /** Absent where all pass the dupefilter. */
-  readonly unfiltered?: readonly number[];
+  readonly dontFilter?: readonly number[];
   /** Absent where none carries an item. */
   readonly carriers?: readonly number[];
   /** Absent where none is delayed; ms. */
@@ -36,8 +36,8 @@ export function columnsOf(requests: readonly FrontierRequest[], dupefilter: Dupe
     priorities: requests.map(({ priority }) => priorityInBounds(priority)),
     domains: requests.map(({ domain }) => domainName(domain)),
     records: requests.map(({ record }) => record),
-    ...(requests.some(({ unfiltered }) => unfiltered) && {
-      unfiltered: requests.map(({ unfiltered }) => (unfiltered ? 1 : 0)),
+    ...(requests.some(({ dontFilter }) => dontFilter) && {
+      dontFilter: requests.map(({ dontFilter }) => (dontFilter ? 1 : 0)),
     }),
     ...(requests.some(({ carriesItem }) => carriesItem) && {
       carriers: requests.map(({ carriesItem }) => (carriesItem ? 1 : 0)),

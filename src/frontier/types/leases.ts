@@ -39,10 +39,19 @@ export interface CrawlState {
   readonly seedsWaiting: number;
   /** How long no request has been pending, delayed or leased. */
   readonly idleMs: number;
+  /** By how much the crawl's clock is ahead of that of its store, which was set back; else 0. */
+  readonly clockAheadMs: number;
   /** Pending and delayed requests are at the limit of the queue. Seeds stay in their keys until there is room. */
   readonly full: boolean;
   /** Requests whose records have vanished from the store since the crawl began. `finished` does not look at it, but a crawl with losses is not cleared at its end. */
   readonly lost: number;
+  /**
+   * Fingerprints that vanished from the dupefilter by another hand since it was last emptied: somebody deleted its keys or
+   * rows, or Redis evicted them. The epoch has risen with each.
+   */
+  readonly seenGone: number;
+  /** Somebody set a time to live on a key of the dupefilter; always false on the embedded engine. */
+  readonly seenExpires: boolean;
 }
 
 export interface LeaseAnswer {
@@ -132,7 +141,7 @@ export type SettleAnswer =
       readonly committed: true;
       /** The epoch under which the links were checked. */
       readonly epoch: string;
-      /** The dupefilter has every filtered request sent; false when one was dropped, or a forgotten one is live. */
+      /** The dupefilter has every request sent that has no dontFilter; false when one was dropped, or a forgotten one is live. */
       readonly allSeen: boolean;
       /** Counts the requests sent. Withheld links are not among the duplicates. */
     } & PushAnswer)

@@ -36,7 +36,10 @@ export interface Joined {
   /** Id of the run that this node begins or joins; '' when it should not start. */
   readonly run: string;
   /** The content of the crawl at the join, for the message of a resumed crawl. */
-  readonly found: Pick<Snapshot, 'pending' | 'delayed' | 'leased' | 'seen' | 'lost'> & {
+  readonly found: Pick<
+    Snapshot,
+    'pending' | 'delayed' | 'leased' | 'seen' | 'lost' | 'seenGone' | 'seenExpires'
+  > & {
     /** Other live nodes: with them the node joins a crawl, alone it resumes one. */
     readonly nodes: number;
   };

@@ -19,6 +19,9 @@ export interface Snapshot {
   /** Requests whose records have vanished from the store: somebody deleted keys or rows, or Redis evicted them. */
   readonly lost: number;
   readonly seen: number;
+  /** As in `CrawlState`. */
+  readonly seenGone: number;
+  readonly seenExpires: boolean;
   readonly items: number;
   readonly domains: number;
   /** Memory or disk space of each part, estimated from samples. Failed requests count to the frontier. */
@@ -107,7 +110,7 @@ export interface Inspection {
   readonly dueAtMs: number | null;
   /** Why the request failed; null when it has not. */
   readonly failure: Omit<FailedRequest, 'id' | 'record' | 'crashes'> | null;
-  /** The state in a StateDupeFilter; null with other classes, and for an unfiltered, unknown or forgotten request. */
+  /** The state in a StateDupeFilter; null with other classes, and for a dontFilter, unknown or forgotten request. */
   readonly life: RequestLife | null;
 }
 

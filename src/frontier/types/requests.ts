@@ -4,12 +4,12 @@ import type { FrontierRequest } from '../../http/message/record/request-record.j
 export type { FrontierRequest };
 
 /**
- * The kind of a push. `links` are checked by the dupefilter. `seeds` skip that check (unless `filtered`), are still
+ * The kind of a push. `links` are checked by the dupefilter. `seeds` skip that check (unless `seeds-judged`), are still
  * recorded, and make a failed request pending again. `start` are seeds that are accepted once per job and arguments.
- * `start-filtered` come from a generator, which another node runs again from its beginning when its node dies: the
- * dupefilter checks them, and unfiltered ones are accepted once by their place in the generator.
+ * `start-generated` come from a generator, which another node runs again from its beginning when its node dies: the
+ * dupefilter checks them, and those with dontFilter are accepted once by their place in the generator.
  */
-export type PushKind = 'links' | 'seeds' | 'seeds-filtered' | 'start' | 'start-filtered';
+export type PushKind = 'links' | 'seeds' | 'seeds-judged' | 'start' | 'start-generated';
 
 /** The part of the start requests that a push contains. A list too long for one push is split, in order. */
 export interface StartPart {
@@ -19,6 +19,16 @@ export interface StartPart {
   readonly total: number | null;
   /** `startKey` of the arguments that they were made with; none by default. */
   readonly key?: string;
+}
+
+/**
+ * Links of a page that are pushed before its settle, since it has too many. They stay accepted if the lease is lost, and the
+ * page is then processed again. The ids of those with dontFilter are therefore kept with the page until its request is done, purged
+ * or reset: no dupefilter would know a link that is done meanwhile. They are not part of a backup.
+ */
+export interface EarlyPart {
+  /** The id of the page's request. When it is not live any more, links with dontFilter are not accepted. */
+  readonly page: string;
 }
 
 /** The answer to a node that wants to run `start()`: it may, another live node does, or all of it was pushed. */

@@ -27,14 +27,14 @@ export interface RequestModule {
   priority?(request: Request, place: { readonly depth: number }): number;
 }
 
-/** A module as the crawl uses it: what it answers is checked. */
+/** The module as the crawl uses it, with checked results. */
 export class LoadedRequestModule {
   /** As the setting names it, for messages. */
   readonly name: string;
   readonly id: string;
-  /** 40 hex digits. Null where the module leaves the identity alone. @throws InvalidRequestError `request_module` */
+  /** 40 hex digits; null when the module does not define the identity. @throws InvalidRequestError `request_module` */
   readonly fingerprint: ((request: Request) => string) | null;
-  /** Null where the module leaves the order alone. @throws InvalidRequestError `request_module` */
+  /** Null when the module does not define the order. @throws InvalidRequestError `request_module` */
   readonly priority: ((request: Request, depth: number) => number) | null;
 
   constructor(name: string, module: RequestModule) {
@@ -52,7 +52,7 @@ export class LoadedRequestModule {
   }
 }
 
-/** Whether an error is one of such a module: it concerns one request, not the page that has its link. */
+/** Whether an error comes from such a module. It concerns one request, not the page with its link. */
 export function isRequestModuleError(error: unknown): error is InvalidRequestError {
   return error instanceof InvalidRequestError && error.code === 'request_module';
 }
@@ -89,7 +89,7 @@ function call(method: string, name: string, run: () => unknown): unknown {
 }
 
 function nonsense(method: string, name: string, given: unknown, expected: string): InvalidRequestError {
-  // Nobody waits for it, so its failure must not end the process.
+  // Nothing awaits this promise, so its rejection must be handled here.
   if (given instanceof Promise) given.catch(() => {});
   return new InvalidRequestError(`${method}() of ${name} gave ${inWords(given)}; it must give ${expected}`, {
     code: 'request_module',

@@ -1,6 +1,7 @@
 /**
- * The cookies of a crawl, as a node uses them. The store has them: a page's changes are committed with its settle, and the
- * answer to a lease brings what has changed. So a page sees the cookies of the page that discovered it, on any node.
+ * This node's view of the cookies of the crawl. The store holds them: a page's changes are committed with its settle, and
+ * the answer to a lease contains what has changed since. So a page has the cookies of the page that discovered it, on any
+ * node.
  */
 import type { Download, DownloadRequest } from '../../downloader/downloader.js';
 import type { CookieNews } from '../../frontier/frontier.js';
@@ -12,7 +13,7 @@ import { cookieJarOf } from '../../http/message/request-meta.js';
 import type { Logger } from '../../log.js';
 import type { CookieOptions } from '../node-options.js';
 
-/** Domains that are reported at most, in case that each subdomain of a site sets too many cookies. */
+/** At most this many domains are reported, since each subdomain of a site may set too many cookies. */
 const MAX_WARNINGS = 1_000;
 
 /** `Frontier.cookies`. */
@@ -37,12 +38,12 @@ export class SessionCookies {
     this.#log = log;
   }
 
-  /** What a lease call names; undefined when the crawl keeps no cookies. */
+  /** The version that a lease call sends; undefined when the crawl keeps no cookies. */
   get version(): number | undefined {
     return this.#options.enabled ? this.#jars.version : undefined;
   }
 
-  /** Take over what the answer to a lease brings, and read the rest where that was not all. */
+  /** Apply the changes in the answer to a lease. Where the answer was cut, read the rest. */
   async learn(news: CookieNews, read: ReadCookies): Promise<void> {
     let anewAt = news.isAnew || this.#jars.version === 0 ? news.latest : undefined;
     for (let next: CookieNews | null = news; next !== null; ) {
@@ -56,16 +57,17 @@ export class SessionCookies {
   }
 
   /**
-   * Load what `prepare` needs for the cookies of a request, before its turn to be downloaded is checked. Null when it needs
-   * nothing, which saves almost every page a promise.
+   * Load what `prepare` needs for the cookies of a request. This happens before the lateness of its download is checked.
+   * Null when nothing is needed, which saves almost every page a promise.
    */
   ready(request: Request): Promise<unknown> | null {
     return request.cookies !== null && this.#uses(request) ? loadRules() : null;
   }
 
   /**
-   * The request as it is sent, with the cookies of its jar. Its own cookies enter the jar. A Cookie header that the spider has
-   * set is sent as it is, and the jar adds nothing to it. No promise where the crawl has no cookies for the request.
+   * The request as it is sent, with the cookies of its jar. The request's own cookies are added to the jar. A Cookie header
+   * that the spider has set is sent unchanged, without cookies of the jar. Returns a request, not a promise, when the crawl
+   * has no cookies for it.
    */
   prepare(page: Page): Promise<DownloadRequest> | DownloadRequest {
     const { request } = page;
@@ -108,7 +110,10 @@ export class SessionCookies {
     return header;
   }
 
-  /** Take the cookies of a response, whatever its status. They are committed with the page. Null when it has none. */
+  /**
+   * Store the cookies of a response in the jar, whatever its status. They are committed with the page. Null when it has
+   * none.
+   */
   receive(page: Page, { headers }: Pick<Download, 'headers'>): Promise<void> | null {
     const header = headers['set-cookie'];
     return header === undefined || !this.#uses(page.request) ? null : this.#take(page, header);

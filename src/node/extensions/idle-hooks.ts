@@ -1,7 +1,7 @@
 /**
- * Asks `idle()` of the spider and `spiderIdle` of the extensions for more requests when nothing is left to crawl. One node asks
- * at a time; the crawl is complete only when they gave nothing. When the node that asks dies, another one asks again, so
- * what was given twice is judged by the dupefilter.
+ * Asks `idle()` of the spider and `spiderIdle` of the extensions for more requests when nothing is left to crawl. One node
+ * asks at a time. The crawl is complete only when they returned none. When the asking node dies, another one asks again;
+ * the dupefilter then rejects requests that were pushed before.
  */
 import { CrawlnodeError, closingReason, messageOf } from '../../errors.js';
 import type { CrawlState, Frontier } from '../../frontier/frontier.js';
@@ -23,7 +23,7 @@ import type { Signals } from './signals.js';
 
 /** How often nodes that stay ask while the crawl is idle, as Scrapy does. */
 const AGAIN_AFTER_MS = 5_000;
-/** Requests that are read before they are pushed. */
+/** Requests are read in chunks of this size, and each chunk is pushed. */
 const CHUNK = 500;
 
 export interface IdleDeps {
@@ -60,8 +60,8 @@ export class IdleHooks {
   }
 
   /**
-   * Ask the hooks beside the loop, if it is time to.
-   * @param onError hears what ends this incarnation: an error of `idle()` of the spider, or of the frontier.
+   * Ask the hooks, without blocking the loop, if it is time to. @param onError gets errors that end this incarnation: of
+   * `idle()` of the spider, or of the frontier.
    */
   offer(crawl: CrawlState, onError: (error: unknown) => void): void {
     const { spider, signals, exitWhenDone, stop } = this.#deps;
@@ -109,7 +109,7 @@ export class IdleHooks {
     const { frontier, outage, stop, alarm } = this.#deps;
     let accepted = 0;
     for (const part of inChunks(requests, requestWeight)) {
-      accepted += (await outage.through('push', stop, () => frontier.push(part, 'seeds-filtered'))).accepted;
+      accepted += (await outage.through('push', stop, () => frontier.push(part, 'seeds-judged'))).accepted;
       alarm.ring();
     }
     return accepted;
@@ -151,7 +151,10 @@ export class IdleHooks {
     return new CrawlnodeError('hook_error', message, { cause: error });
   }
 
-  /** What a hook returned, as requests of the frontier. @throws what its code throws, and for what is no request */
+  /**
+   * Convert what a hook returned to requests of the frontier. @throws errors of its code; CrawlnodeError for values that
+   * are no requests
+   */
   async *#stored(returned: unknown): AsyncGenerator<FrontierRequest> {
     const { spider, rules } = this.#deps;
     const steps = resultsOf(returned);
@@ -163,7 +166,7 @@ export class IdleHooks {
         this.#given += 1;
       }
     } finally {
-      // Without waiting: a step that is not over holds the generator.
+      // Not awaited: `return()` waits until the current step of the generator has ended.
       steps.return(undefined).catch(() => {});
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Calls the methods of the extensions. An extension costs no page anything: what it throws is logged, the first time of each
- * method as an error, and counted. CloseSpider closes the run, with the settle of the page where there is one.
+ * Calls the methods of the extensions. Errors of an extension never fail a page: they are counted, and the first error of
+ * each method is logged as an error. CloseSpider closes the run, with the settle of the page if there is one.
  */
 import { closingReason, messageOf } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
@@ -66,12 +66,12 @@ export class Signals {
     });
   }
 
-  /** Tell of an event that is of no page. @returns what the methods returned, with the names of their extensions */
+  /** Report an event that belongs to no page. @returns what the methods returned, with the names of their extensions */
   ofNode<E extends EventName>(event: E, said: Said<E>): Promise<Returned[]> {
     return this.#call(event, said, (closing) => (closing === null ? undefined : this.close(closing)));
   }
 
-  /** Close the run. A store that is away costs that only. */
+  /** Close the run. When the store is away, only this is lost. */
   async close(reason: string): Promise<void> {
     const { frontier, log } = this.#options;
     log.info({ reason }, `an extension closes the crawl: ${reason}`);
@@ -82,7 +82,7 @@ export class Signals {
     }
   }
 
-  /** Hears what becomes of the items of a page; undefined where no extension does. */
+  /** Receives the outcome of each item of a page; undefined when no extension listens. */
   observer(page: SignalledPage): ItemObserver | undefined {
     if (!this.hears('itemScraped') && !this.hears('itemDropped') && !this.hears('itemError'))
       return undefined;
@@ -116,7 +116,7 @@ export class Signals {
     return all;
   }
 
-  /** The first error of a method is worth an error; the counter says how many there are. */
+  /** Only the first error of a method is logged as an error; a counter counts the others. */
   log(name: string, event: EventName, error: unknown): void {
     const { log } = this.#options;
     const where = whereThrown(error);

@@ -13,7 +13,7 @@ export interface Carrier {
   readonly record: Pick<RequestRecord, 'depth' | 'origin' | 'priority' | 'waitingItem'>;
   readonly pipelines: ItemPipelines;
   readonly rules: LinkRules;
-  /** Hears what becomes of the items; absent where nobody listens. */
+  /** Receives the outcome of each item; absent when nobody listens. */
   readonly observer?: ItemObserver | undefined;
 }
 
@@ -42,7 +42,8 @@ function carrierRequest({ number, next, ...waiting }: ItemWait, carrier: Carrier
   const wanted = stage.requestAt(waiting.item, waiting.files.length, next);
   const meta = maxBytes > 0 ? { download_maxsize: maxBytes, ...wanted.meta } : wanted.meta;
   const request = wanted.replace({ priority, meta, dontFilter: true });
-  // Each lease of a page makes other requests: a page that is crawled again must not find those of the time before.
+  // The ids differ for each lease of a page: a page that is crawled again must not collide with requests of its earlier
+  // crawl.
   const unique = createHash('sha1').update(`file ${lease.id} ${lease.token} ${number} ${next}`).digest('hex');
   const place = {
     ...{ parentId: lease.id, ordinal: number, depth: record.depth, origin: record.origin },

@@ -1,6 +1,6 @@
 /**
- * How the request of a file ends: its result joins the item that the request carries, and the settle commits either the
- * request of the next file or the item.
+ * How the request of a file ends: its result is added to the item that the request carries. The settle commits either the
+ * request of the next file or the finished item.
  */
 import type { Effects } from '../../frontier/frontier.js';
 import type { FileResult, RequestRecord } from '../../http/message/record/request-record.js';
@@ -23,15 +23,15 @@ export interface FileWork {
   };
 }
 
-/** What came of a download: an answer, or why there is none. */
+/** The result of a download: a response, or the reason why there is none. */
 export type FileEnd =
   | FileAnswer
   | { readonly failed: string }
-  | { readonly known: FileResult }
-  /** The store could not be asked, or the code of the project threw: the request fails with its item. */
+  | { readonly earlier: FileResult }
+  /** The file store could not be asked, or the code of the project threw: the request fails, and its item with it. */
   | { readonly thrown: unknown };
 
-/** Nodes that died while they processed a file; one more, and its item would be given up with it. */
+/** After this many crashes the file counts as failed. One more crash would fail the request, and lose its item. */
 const DEADLY_CRASHES = 2;
 
 /**
@@ -50,21 +50,21 @@ export async function endFile(work: FileWork, end: FileEnd): Promise<Effects> {
   return settledItems(processed, { requests: [] }, counters, carrier);
 }
 
-/** What is known of the file of a leased request without a download; null where it must be fetched. */
-export async function knownFile(work: FileWork): Promise<FileEnd | null> {
+/** The result of a file that needs no download, because it was fetched before; null when it must be downloaded. */
+export async function fileWithoutDownload(work: FileWork): Promise<FileEnd | null> {
   const stage = stageOf(work);
   if (stage === null) return { failed: 'no_pipeline' };
   try {
-    const known = await stage.known(urlOf(work, stage), work.record.waitingItem!.item, work.flight.signal);
-    if (known !== null) return { known };
+    const earlier = await stage.known(urlOf(work, stage), work.record.waitingItem!.item, work.flight.signal);
+    if (earlier !== null) return { earlier };
   } catch (thrown) {
     return { thrown };
   }
-  // Only now: a node may have stored the file before it died.
+  // Checked after the store, because a node may have stored the file before it died.
   return work.flight.lease.crashes >= DEADLY_CRASHES ? { failed: 'crashed' } : null;
 }
 
-/** Run when no other request of this node fetches the same file. */
+/** Wait until no other request of this node fetches the same file, then run. */
 export function inTurn<T>(work: FileWork, run: () => Promise<T>): Promise<T> {
   const stage = stageOf(work);
   return stage === null ? run() : stage.inTurn(urlOf(work, stage), run);
@@ -79,17 +79,17 @@ function stageOf({ record, deps }: FileWork): FileStage | null {
   return deps.pipelines.fileStage(record.waitingItem!.pipeline);
 }
 
-/** As the item names it. A record that names no URL was written by somebody else: its own URL then stands for it. */
+/** The URL as the item has it. Where the item of a foreign record has no such URL, the URL of the request is used. */
 function urlOf({ record }: FileWork, stage: FileStage): string {
   const { item, files } = record.waitingItem!;
   return stage.urlAt(item, files.length) ?? record.url;
 }
 
 async function resultOf(work: FileWork, end: FileEnd): Promise<FileResult> {
-  if ('known' in end) return end.known;
+  if ('earlier' in end) return end.earlier;
   if ('thrown' in end) throw end.thrown;
   const stage = stageOf(work);
-  // `goOn` refuses what waits in a pipeline that is not there.
+  // `goOn` refuses an item whose pipeline is not configured.
   if (stage === null) return { url: work.record.url, path: null, checksum: null, status: 'failed' };
   const url = urlOf(work, stage);
   if ('failed' in end) return stage.fail(url, end.failed);

@@ -1,4 +1,7 @@
-/** Links that the store drops, as the queue or a domain has too many. Each reason is logged once; counters say how many. */
+/**
+ * Warns of links that the store drops because the queue or a domain is full. Each reason is logged once; counters hold the
+ * numbers.
+ */
 import type { PushAnswer } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 

@@ -1,4 +1,4 @@
-/** From what a callback yielded to what the frontier takes: depth, origin, filters, identity. */
+/** Converts what a callback yielded to requests of the frontier: depth, origin, filters, identity. */
 import { InvalidRequestError } from '../../errors.js';
 import type { Snapshot } from '../../frontier/frontier.js';
 import { priorityInBounds } from '../../http/message/priority.js';
@@ -30,7 +30,7 @@ export interface Found {
   readonly errback: string | null;
 }
 
-/** What is the same for all pages of a crawl; made once by `linkRules`. */
+/** The rules for the links of all pages of a crawl. `linkRules` makes them once. */
 export interface LinkRules extends LinkOptions {
   readonly domainKey: 'host' | 'registered';
   readonly job: string | null;
@@ -67,8 +67,8 @@ export function linkRules(
 }
 
 /**
- * The run that a request from outside (a seed) belongs to, for the periods of refresh rules: the current run, or after its
- * end the time until the next one.
+ * The run whose period applies to a seed with refresh rules: the current run, or, after its end, a placeholder until the
+ * next one begins.
  */
 export function runFor(run: Snapshot['run']): string {
   if (run === null) return '';
@@ -85,11 +85,11 @@ export function inRun(rules: LinkRules, run: string): LinkRules {
   };
 }
 
-/** @throws InvalidRequestError, so that it is the page that fails, not the node. */
+/** @throws InvalidRequestError, which fails the page and not the node. */
 function ownFingerprint(spider: { fingerprint?(request: Request): string }, request: Request): string {
   const fingerprint: unknown = spider.fingerprint?.(request);
   if (typeof fingerprint === 'string' && /^[0-9a-f]{40}$/.test(fingerprint)) return fingerprint;
-  // Nobody waits for it, so its failure must not end the process.
+  // Nothing awaits this promise, so its rejection must be handled here.
   if (fingerprint instanceof Promise) fingerprint.catch(() => {});
   const given = fingerprint instanceof Promise ? 'a promise' : JSON.stringify(fingerprint);
   throw new InvalidRequestError(
@@ -97,7 +97,7 @@ function ownFingerprint(spider: { fingerprint?(request: Request): string }, requ
   );
 }
 
-/** The page that yields requests; its `origin` is what they inherit. */
+/** The page that yields requests. They inherit its `origin`. */
 export interface Page {
   /** Id of its lease. */
   readonly id: string;
@@ -140,7 +140,7 @@ export function refusedByModule(message: string): Refusal {
   return { counter: 'request_module/request_ignored_count', what: message };
 }
 
-/** Count a request that is not followed, and keep one URL of its kind. */
+/** Count a request that is not followed, and keep one URL of its kind as an example. */
 export function refuse(
   { counter, what }: Refusal,
   url: string,
@@ -152,8 +152,8 @@ export function refuse(
 }
 
 /**
- * Why a discovered request is not taken, as Scrapy's Depth, UrlLength and Offsite middlewares decide; null when it is.
- * @param depth of the request itself.
+ * Why a discovered request is not followed, as Scrapy's Depth, UrlLength and Offsite middlewares decide; null when it is
+ * followed. @param depth of the request itself.
  */
 export function refusalOf(request: Request, depth: number, rules: LinkRules): Refusal | null {
   if (rules.depthLimit > 0 && depth > rules.depthLimit) return tooDeep;
@@ -171,7 +171,7 @@ export function refusalOf(request: Request, depth: number, rules: LinkRules): Re
   return null;
 }
 
-/** A discovered request as the frontier takes it: one deeper than its page, of the same origin. */
+/** Convert a discovered request for the frontier: its depth is one more than its page's, its origin the same. */
 export function linked(
   found: Found,
   ordinal: number,
@@ -213,7 +213,7 @@ export function toFrontier(
   rules: LinkRules,
   nowMs: number,
 ): FrontierRequest {
-  // Field by field: V8 fills what comes behind a spread by a slow way.
+  // Field by field: V8 fills fields after a spread slowly.
   return toFrontierRequest(rules.priority ? ordered(request, place, rules.priority) : request, {
     callback: names.callback,
     errback: names.errback,
@@ -230,7 +230,7 @@ export function toFrontier(
   });
 }
 
-/** With the priority that REQUEST_MODULE gives it. Files of an item keep theirs: they go before pages. */
+/** Set the priority that REQUEST_MODULE gives. Requests for files keep theirs: they go before pages. */
 function ordered(
   request: Request,
   { depth, waitingItem = null }: Place,
@@ -241,7 +241,7 @@ function ordered(
   return priority === request.priority ? request : request.replace({ priority });
 }
 
-/** One linear match instead of parsing each URL: the host equals a domain or ends in a dot and it. */
+/** One linear regular expression instead of parsing each URL: the host is a domain, or ends in a dot and the domain. */
 function onsitePattern(domains: readonly string[] | undefined): RegExp | null {
   if (domains === undefined || domains.length === 0) return null;
   const names = domains.map((domain) => domain.toLowerCase().replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));

@@ -1,6 +1,6 @@
 /**
- * The links of one page on their way to the frontier: filtered by the rules of the crawl and by the cache of seen links,
- * converted, and pushed before the settle where they are too many for it.
+ * The links of one page: chosen by the rules of the crawl and by the cache of seen links, and converted for the frontier.
+ * When they are too many for one settle, the first chunks are pushed before it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -37,9 +37,9 @@ export interface LinkDeps {
   readonly outage: Outage;
   /** The cache of seen links; null where the identity of a request does not follow from its URL. */
   readonly seen: SeenLinks | null;
-  /** Told of the answers to links, some of which may have been dropped. */
+  /** Receives the answers to links, which may say that some were dropped. */
   readonly onDropped: (answer: PushAnswer) => void;
-  /** Told of links that the rules of the crawl refuse. */
+  /** Receives links that the rules of the crawl refuse. */
   readonly deadEnds: DeadEnds;
   /** Null without extensions. */
   readonly signals: Signals | null;
@@ -62,8 +62,8 @@ export const noLinks: SettledLinks = { requests: [] };
 /** The longest pause after a chunk that was pushed early. */
 const MAX_PAUSE_MS = 200;
 
-/** A link that is taken, with its place in the page. */
-interface Taken {
+/** An accepted link, with its position in the page. */
+interface AcceptedLink {
   readonly found: DiscoveredRequest;
   readonly ordinal: number;
 }
@@ -72,8 +72,8 @@ export class PageLinks {
   readonly #page: Page;
   readonly #deps: LinkDeps;
   readonly #nowMs = Date.now();
-  /** Those of the settle, in the page's order, and as the frontier takes them. */
-  #sent: Taken[] = [];
+  /** The links that the settle will carry, in the order of the page, as requests of the frontier. */
+  #sent: AcceptedLink[] = [];
   #requests: FrontierRequest[] = [];
   #discovered: readonly DiscoveredRequest[] = [];
   /** Places in the page of the others. */
@@ -90,8 +90,9 @@ export class PageLinks {
   }
 
   /**
-   * Judge the links of the page; what is refused is counted.
-   * @param flight whose end ends the attempts to push early. @throws why a request cannot be stored; errors of the frontier.
+   * Filter the links of the page; refused ones are counted.
+   * @param flight when it ends, attempts to push early end too.
+   * @throws InvalidRequestError for a request that cannot be stored; errors of the frontier.
    */
   async take(
     discovered: readonly DiscoveredRequest[],
@@ -111,7 +112,7 @@ export class PageLinks {
         await this.#refused(refusal, found.request.url, counters, flight);
         continue;
       }
-      // A page that started before the cache had an epoch cannot name one, so it sends all its links.
+      // A page that started before the cache had an epoch sends all its links, since it has no epoch to name.
       if (this.#epoch !== null && seen?.has(found.request)) this.#withheld.push(ordinal);
       else {
         if (this.#requests.length === MAX_SETTLE_REQUESTS) await this.#pushEarly(flight.signal);
@@ -123,7 +124,7 @@ export class PageLinks {
     return this.#settled();
   }
 
-  /** Have requests that carry items settled together with the links. */
+  /** Add requests that carry items; they are settled together with the links. */
   carry(carriers: readonly FrontierRequest[]): SettledLinks {
     this.#carriers = carriers;
     return this.#settled();
@@ -137,26 +138,26 @@ export class PageLinks {
     this.#sent = [];
     this.#requests = [];
     this.#withheld = [];
-    for (const taken of all) {
+    for (const link of all) {
       if (this.#requests.length === MAX_SETTLE_REQUESTS) await this.#pushEarly(stop);
-      this.#send(taken);
+      this.#send(link);
     }
     return this.#settled();
   }
 
-  /** Whether a link that the crawl takes passes the test; true where some were pushed early. */
+  /** Whether an accepted link passes the test; true when some were pushed early. */
   some(test: (request: Request) => boolean): boolean {
     if (this.#hasPushed || this.#sent.some(({ found }) => test(found.request))) return true;
     return this.#withheld.some((ordinal) => test(this.#discovered[ordinal]!.request));
   }
 
-  /** The settle has committed: its links are cached as seen from now on. */
+  /** Called after the settle has committed: its links are added to the cache. */
   learn({ epoch, allSeen }: Extract<SettleAnswer, { committed: true }>): void {
     if (allSeen) this.#deps.seen?.learn(this.#sent, epoch, performance.now());
   }
 
-  /** @returns what REQUEST_MODULE refuses the link for; null where it is taken. */
-  #send(taken: Taken): string | null {
+  /** @returns why REQUEST_MODULE refuses the link; null when it accepts it. */
+  #send(taken: AcceptedLink): string | null {
     try {
       this.#requests.push(linked(taken.found, taken.ordinal, this.#page, this.#deps.rules, this.#nowMs));
     } catch (error) {
@@ -174,8 +175,9 @@ export class PageLinks {
   }
 
   /**
-   * A chunk at a time: of a page with a million links only those of the settle are ever held in stored form. What is
-   * pushed early stays accepted even if the lease is lost: the page comes again then, and its links are duplicates.
+   * Push one chunk. So of a page with a million links, only those of the settle are held in stored form at once. Links that
+   * were pushed early stay accepted even if the lease is lost: the page is then processed again, and its links are
+   * duplicates.
    * A chunk takes the main thread for tens of ms, so the other pages get as much time before the next one: they would
    * otherwise wait for a chunk at each of their steps.
    */
@@ -183,7 +185,8 @@ export class PageLinks {
     const { frontier, outage, onDropped } = this.#deps;
     const chunk = this.#requests.slice(0, PUSH_CHUNK);
     this.#hasPushed = true;
-    onDropped(await outage.through('push', stop, () => frontier.push(chunk, 'links')));
+    const page = this.#page.id;
+    onDropped(await outage.through('push', stop, () => frontier.push(chunk, 'links', { page })));
     this.#requests = this.#requests.slice(PUSH_CHUNK);
     this.#sent = this.#sent.slice(PUSH_CHUNK);
     if (this.#deps.hasOtherPages()) {

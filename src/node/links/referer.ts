@@ -15,7 +15,7 @@ export type ReferrerPolicy =
   | 'strict-origin-when-cross-origin'
   | 'unsafe-url';
 
-/** A link as it is stored: a request that names its own referrer keeps it. */
+/** The link with its Referer header as it is stored. A request with a Referer header of its own keeps it. */
 export function withReferer(request: Request, pageUrl: string, policy: ReferrerPolicy): Request {
   if (Object.keys(request.headers).some((name) => name.toLowerCase() === 'referer')) return request;
   const referer = refererOf(pageUrl, request.url, policy);

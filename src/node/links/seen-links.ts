@@ -30,48 +30,46 @@ export function seenLinksOf(
   refresh: Refresh | null = null,
 ): SeenLinks | null {
   if (identity.fingerprint !== undefined) return null;
-  return new SeenLinks((nowMs) => {
+  return new SeenLinks(() => {
+    const nowMs = Date.now();
     const endMs = expiresAt(dupefilter, nowMs);
     return endMs === null ? Number.POSITIVE_INFINITY : (endMs - nowMs) * SHARE_OF_EXPIRY;
   }, refresh);
 }
 
 export class SeenLinks {
-  readonly #maxAgeMsAt: (nowMs: number) => number;
+  readonly #maxAgeMs: () => number;
   readonly #refresh: Refresh | null;
   #epoch: string | null = null;
   #young = new Generation(0, Number.POSITIVE_INFINITY);
   #old = this.#young;
 
   /**
-   * @param maxAgeMsAt how long a link that is cached at an instant may be taken for seen; infinite where nothing expires.
-   * @param refresh what it matches is new again at some time, and never taken in.
+   * @param maxAgeMs how long a link that is cached now may count as seen; infinite when fingerprints do not expire.
+   * @param refresh links that match it may be fetched again, so they are never cached.
    */
-  constructor(
-    maxAgeMsAt: (nowMs: number) => number = () => Number.POSITIVE_INFINITY,
-    refresh: Refresh | null = null,
-  ) {
-    this.#maxAgeMsAt = maxAgeMsAt;
+  constructor(maxAgeMs: () => number = () => Number.POSITIVE_INFINITY, refresh: Refresh | null = null) {
+    this.#maxAgeMs = maxAgeMs;
     this.#refresh = refresh;
   }
 
-  /** Under which the links were seen; null when there are none. */
+  /** The epoch of the cached links; null when the cache is empty. */
   get epoch(): string | null {
     return this.#epoch;
   }
 
-  /** Drop what is too old. Called once a page, as looking at the clock for each link would cost more than finding it. */
+  /** Drop links that are too old. Called once a page: reading the clock for each link would cost more than the look-up. */
   age(nowMs: number): void {
     if (nowMs - this.#young.sinceMs >= this.#young.maxAgeMs / 2) this.#turn(nowMs);
     if (nowMs - this.#old.sinceMs >= this.#old.maxAgeMs) this.#old = this.#generation(nowMs);
   }
 
-  /** Whether a request is for a link known to be seen. */
+  /** Whether a request is for a cached link. */
   has(request: Request): boolean {
     return isPlainLink(request) && (this.#young.urls.has(request.url) || this.#old.urls.has(request.url));
   }
 
-  /** Take in links whose settle was answered under `epoch`. */
+  /** Cache links whose settle was answered under `epoch`. */
   learn(
     links: readonly { readonly found: { readonly request: Request } }[],
     epoch: string,
@@ -86,7 +84,7 @@ export class SeenLinks {
     }
   }
 
-  /** The store knows of another epoch than this one. */
+  /** Called when the store has another epoch than the cache. */
   forget(epoch: string): void {
     if (epoch === this.#epoch) this.#begin(null, 0);
   }
@@ -103,13 +101,13 @@ export class SeenLinks {
   }
 
   #generation(nowMs: number): Generation {
-    return new Generation(nowMs, this.#maxAgeMsAt(nowMs));
+    return new Generation(nowMs, this.#maxAgeMs());
   }
 }
 
 class Generation {
   readonly urls = new Set<string>();
-  /** When the first of its links may have come in. */
+  /** When the first link of this generation may have been added. */
   readonly sinceMs: number;
   readonly maxAgeMs: number;
   #chars = 0;
@@ -130,7 +128,7 @@ class Generation {
   }
 }
 
-/** Whether nothing but its URL makes a request's identity, under every fingerprinter. */
+/** Whether every fingerprinter identifies the request by its URL alone. */
 function isPlainLink(request: Request): boolean {
   return (
     request.method === 'GET' && request.body === null && !request.dontFilter && request.headers === noHeaders

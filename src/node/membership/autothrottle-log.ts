@@ -1,4 +1,4 @@
-/** What AUTOTHROTTLE_DEBUG logs: of every response the delay in force and the latency, as Scrapy does. */
+/** Logs the current delay and the latency of every response (AUTOTHROTTLE_DEBUG), as Scrapy does. */
 import type { Download } from '../../downloader/downloader.js';
 import type { Lease } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
@@ -14,7 +14,7 @@ export class DelayLog {
     this.#log = log;
   }
 
-  /** Log a response. The delay is that of its lease, and the difference is to the lease before of this node. */
+  /** Log a response: the delay of its lease, and the difference from this node's previous lease of the domain. */
   note({ domain, delayMs }: Lease, { latencyMs, body }: Pick<Download, 'latencyMs' | 'body'>): void {
     const changedMs = delayMs - (this.#lastMs.get(domain) ?? delayMs);
     if (this.#lastMs.size >= MOST_DOMAINS) this.#lastMs.clear();

@@ -1,11 +1,13 @@
-/** What a node tells its user of the crawl while it runs: that it is paused, goes on, waits for a first seed, has run dry. */
+/** Logs the state of the crawl while it runs: paused, continued, waiting for the first seed, nothing left to crawl. */
 import { howMany, n } from '../../format-amounts.js';
 import type { CrawlState, Snapshot } from '../../frontier/frontier.js';
 import type { NodeDeps } from '../node-options.js';
 import type { NodeView } from '../shutdown/node-stop-reason.js';
 
-/** A service that is fed a seed at a time runs dry after each: it says so this often at most. */
+/** A service that gets one seed at a time has nothing left after each. It logs this at most this often. */
 const DRY_AGAIN_MS = 10_000;
+/** A smaller step of the store's clock needs no word. */
+const TOLD_FROM_MS = 2_000;
 
 export class CrawlStateLog {
   readonly #deps: NodeDeps;
@@ -13,10 +15,12 @@ export class CrawlStateLog {
   /** Since when there has been something to do. */
   #busySince = performance.now();
   #isDry = false;
-  /** Whether the user knows that the crawl has run dry, or has nothing to begin with. */
+  /** Whether the user has been told that nothing is left to crawl, or that nothing has begun. */
   #hasSaidDry = false;
   #saidDryAt = Number.NEGATIVE_INFINITY;
   #hasSaidWaiting = false;
+  /** By how much the store's clock was behind when the user was told. */
+  #toldAheadMs = 0;
 
   constructor(deps: NodeDeps) {
     this.#deps = deps;
@@ -25,17 +29,18 @@ export class CrawlStateLog {
   /** Called with every answer of the store. */
   hear(crawl: CrawlState, view: NodeView): void {
     this.#hearControl(crawl);
+    this.#hearClock(crawl);
     if (this.#deps.options.exitWhenDone) this.#hearFirstSeedAwaited(crawl, view);
     else this.#hearDry(crawl, view);
   }
 
-  /** The user has been told by other words that there is nothing to do. */
+  /** Another message has told the user that there is nothing to do. */
   noteSaidDry(): void {
     this.#isDry = true;
     this.#hasSaidDry = true;
   }
 
-  /** Otherwise a node of a paused crawl would wait without a word. */
+  /** Without this, a node of a paused crawl would wait in silence. */
   #hearControl({ control }: CrawlState): void {
     const before = this.#control;
     const { log, crawlArguments } = this.#deps;
@@ -43,6 +48,16 @@ export class CrawlStateLog {
     if (control === 'paused' && before !== 'paused') {
       log.info({}, `the crawl is paused; "crawlnode resume ${crawlArguments}" continues it`);
     } else if (control === 'running' && before === 'paused') log.info({}, 'the crawl was resumed');
+  }
+
+  /** Once for each step; the offset only shrinks in between. */
+  #hearClock({ clockAheadMs }: CrawlState): void {
+    if (clockAheadMs < this.#toldAheadMs + TOLD_FROM_MS) return;
+    this.#toldAheadMs = clockAheadMs;
+    this.#deps.log.warn(
+      { byMs: clockAheadMs },
+      `the clock of the store is ${Math.round(clockAheadMs / 1_000)} s behind what it was: it was set back, or another server took over; delays, retries and heartbeats go on, by the crawl's own clock`,
+    );
   }
 
   #hearFirstSeedAwaited({ finished, acceptedInRun }: CrawlState, view: NodeView): void {
@@ -55,7 +70,7 @@ export class CrawlStateLog {
     );
   }
 
-  /** A service that has done all there was would look as if it hung. */
+  /** Without this, a service that has finished its work would seem to hang. */
   #hearDry({ finished }: CrawlState, { worked }: NodeView): void {
     const now = performance.now();
     if (!finished) {
@@ -85,7 +100,7 @@ export class CrawlStateLog {
 
   async #sayDry(busyMs: number, what: string): Promise<void> {
     const { frontier, log } = this.#deps;
-    // A store that is away is the loop's to report.
+    // The main loop reports a store that is away.
     const snapshot = await frontier.snapshot().catch(() => null);
     const seconds = `${(busyMs / 1_000).toFixed(1)} s`;
     if (snapshot === null) {

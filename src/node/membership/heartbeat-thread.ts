@@ -14,7 +14,7 @@ import {
   Pulse,
 } from './heartbeat.js';
 
-/** After an outage the next heartbeat is urgent, or other nodes take this one for dead. */
+/** After an outage the next heartbeat is urgent: without it, other nodes count this one as dead. */
 const RETRY_MS = 500;
 const LEAVE = "process.removeAllListeners('exit'); process.exit(1)";
 
@@ -68,8 +68,8 @@ async function attempt(): Promise<boolean> {
       tell({ kind: 'gone', incarnation: asked });
       return true;
     }
-    // Whatever is wrong, the next beat tries again: a node that fell silent for good would lose all it holds, over
-    // and over. Of an outage the main loop knows already.
+    // Whatever is wrong, the next heartbeat tries again: a node without heartbeats would lose all its leases. The main loop
+    // notices an outage by itself.
     if (!(error instanceof FrontierUnavailableError)) trouble(error);
     return false;
   } finally {
@@ -86,8 +86,8 @@ async function open(): Promise<Frontier> {
 }
 
 /**
- * A loop that never returns hears no signal and holds a processor for nothing, and whoever started this process waits
- * for it. What it held is others' by now. Only the descriptor itself can still be written to from here: streams go
+ * A main loop that never returns handles no signal and uses a processor for nothing, and the supervisor waits for the
+ * process. Its leases belong to other nodes by now. The thread can write only to the file descriptor itself: streams go
  * through the main loop.
  */
 function end(): void {
@@ -134,10 +134,9 @@ async function stop(): Promise<void> {
 }
 
 /**
- * End this process, whose main loop stands still. A signal does, but not from within to process 1 of a container: the
- * kernel ignores it. There the main thread is interrupted as by a debugger, and leaves with code 1, and no
- * listener holds that up. That reaches loops and regular expressions without end; a call into the system that never returns is
- * left to whoever watches the container.
+ * End this process, whose main loop hangs. Normally a signal does. In a container the kernel ignores signals that process 1
+ * sends to itself; there the main thread is interrupted as by a debugger, and exits with code 1 without waiting for
+ * listeners. This works for endless loops and regular expressions, but not for a system call that never returns.
  */
 async function endStuckProcess(): Promise<void> {
   if (process.pid !== 1) {

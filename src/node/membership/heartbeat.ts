@@ -18,9 +18,12 @@ export interface HeartbeatOptions {
   readonly incarnation: string;
   readonly intervalMs: number;
   readonly mainLoopTimeoutMs: number;
-  /** For how long beyond that before the thread ends the process, which is of no use to anybody any more. */
+  /** After this further time the thread ends the process. */
   readonly endAfterMs: number;
-  /** False in a program, whose process is not ours to end: the main loop is told `hung` instead, should it go on. */
+  /**
+   * False in a program, whose process crawlnode must not end: the main loop gets the news `hung` instead, if it ever
+   * continues.
+   */
   readonly endsProcess: boolean;
   /** The label of this node, for that occasion. */
   readonly node: string;
@@ -31,8 +34,8 @@ export interface HeartbeatOptions {
 }
 
 /**
- * What the thread reports: the store's answer on an incarnation, or that heartbeats stopped as the main loop hangs, and
- * for so long that the node should stop.
+ * What the thread reports: that the store has declared the incarnation dead or lost the crawl, or that heartbeats stopped
+ * because the main loop hangs (`stuck`), or hung for so long that the node should stop (`hung`).
  */
 export interface HeartbeatNews {
   readonly kind: 'dead' | 'gone' | 'stuck' | 'hung';
@@ -85,8 +88,8 @@ export class Pulse {
 }
 
 /**
- * Keeps the thread from being torn down in the middle of a call to the store. A process that exits ends its threads
- * wherever they are, and SQLite's driver aborts the process when that is within a call.
+ * Prevents the thread from ending in the middle of a call to the store. When a process exits, its threads end wherever they
+ * are, and the SQLite driver aborts the process if that is within a call.
  */
 export class Gate {
   readonly buffer: SharedArrayBuffer;
@@ -119,9 +122,9 @@ export class Gate {
 
 export class Heartbeat {
   readonly #gate = new Gate();
-  /** Whether the thread works in the store itself; a connection to a server may be cut anywhere. */
+  /** Whether the thread accesses the store's file itself. A connection to a server may be cut at any point. */
   readonly #isInProcess: boolean;
-  /** In spider code that calls process.exit, or after an exception nobody caught. */
+  /** Also runs when spider code calls process.exit, and after an uncaught exception. */
   readonly #onExit = () => {
     if (this.#isInProcess && !this.#gate.shut(EXIT_MS)) process.kill(process.pid, 'SIGKILL');
   };
@@ -184,7 +187,7 @@ export class Heartbeat {
     return worker;
   }
 
-  /** What is wrong with the store is said by the calls that need an answer. */
+  /** The calls that need an answer report what is wrong with the store. */
   #beat(): void {
     this.#beatHere(this.#options.incarnation).catch(() => undefined);
   }
@@ -209,8 +212,8 @@ export class Heartbeat {
       const late = sleep(STOP_MS, false, { signal: waiting.signal }).catch(() => false);
       const hasEnded = await Promise.race([ended, late]);
       waiting.abort();
-      // One that works in the store itself is never terminated: should it still wait for the store when the process exits,
-      // `#onExit` sees to it.
+      // A thread that accesses the store's file is never terminated. If it still waits for the store when the process
+      // exits, `#onExit` waits for it.
       if (!hasEnded && this.#isInProcess) return;
       if (!hasEnded) await this.#worker.terminate();
     }

@@ -62,18 +62,24 @@ export class Incarnation {
     });
   }
 
-  /** A CloseSpider closes the run. Unlike a budget, it does not keep a node that joins late from beginning another one. */
+  /**
+   * Whether a CloseSpider has closed the run. After it, unlike after a budget, a node that joins late may begin another
+   * run.
+   */
   get isClosedByCode(): boolean {
     const closing = this.#crawl?.closing ?? null;
     return closing !== null && budgetOf(closing) === null;
   }
 
-  /** Aborted when this node is to stop, so that it does not wait any longer for a store that is away. */
+  /** Aborted when this node is to stop. It ends the waiting for a store that is away. */
   get halt(): AbortSignal {
     return this.#halt.signal;
   }
 
-  /** True once the store has declared this incarnation dead, or has lost the crawl: nothing can be given back. */
+  /**
+   * True once the store has declared this incarnation dead, or has lost the crawl. Then nothing can be returned to the
+   * store.
+   */
   get disowned(): boolean {
     const error = this.#error?.error;
     return error instanceof IncarnationDeadError || error instanceof FrontierGoneError;
@@ -85,7 +91,7 @@ export class Incarnation {
     this.#halted();
   }
 
-  /** The heartbeat thread has heard from the store that this incarnation is dead, or that the crawl is gone. */
+  /** Called when the store has told the heartbeat thread that this incarnation is dead, or that the crawl is gone. */
   disown(verdict: 'dead' | 'gone'): void {
     const gone = 'the records of this crawl have vanished: somebody reset it or flushed the store';
     this.fail(
@@ -95,7 +101,7 @@ export class Incarnation {
     );
   }
 
-  /** Why the loop should stop now, for reasons of this node's own. @throws the error that ended this incarnation. */
+  /** Why this node should stop the loop now; null when it should not. @throws the error that ended this incarnation. */
   whyStop(): Ending | null {
     if (this.#error !== null) throw this.#error.error;
     const node = this.#node;
@@ -113,7 +119,10 @@ export class Incarnation {
     return feedEnding(trouble, waitTimeoutMs);
   }
 
-  /** Whether to ask for leases: when a slot is free, and once a second otherwise, since the answer also tells of a stop or pause. */
+  /**
+   * Whether to ask for leases: when a slot is free, and otherwise once a second, since the answer also reports a stop or a
+   * pause.
+   */
   shouldAsk(): boolean {
     return this.#free() > 0 || performance.now() - this.#answeredAt >= MAX_WAIT_MS;
   }
@@ -129,6 +138,7 @@ export class Incarnation {
       }),
     );
     this.#node.losses.hear(answer.crawl);
+    this.#node.vanished.hear(answer.crawl);
     this.#node.news.hear(answer.crawl, this.view());
     this.#crawl = answer.crawl;
     this.#answeredAt = performance.now();
@@ -214,8 +224,8 @@ export class Incarnation {
   }
 
   /**
-   * A store that hangs must not delay a halt. Leases that an abandoned call brings later are not worked on, and leaving
-   * gives them back. (Promise.race would add a listener to the halt signal with every lease.)
+   * A store that hangs must not delay a halt. When an abandoned call is answered later, its leases are not processed;
+   * leaving returns them. (Promise.race would add a listener to the halt signal for every lease.)
    */
   #orHalted<T>(call: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {

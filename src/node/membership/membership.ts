@@ -1,4 +1,4 @@
-/** Becoming a node of the crawl: join, say what was found, push the start requests if nobody has. */
+/** Joins a crawl: registers the node, logs what it found, and pushes the start requests unless another node has. */
 import { expires } from '../../frontier/dupefilter-classes.js';
 import type { FrontierRequest, Joined, Shape } from '../../frontier/frontier.js';
 import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
@@ -26,7 +26,7 @@ export function join({ frontier, node, options, spider, extensions }: NodeDeps):
   });
 }
 
-/** Whether a spider brings its own first requests. */
+/** Whether a spider has start requests. */
 export function hasStart(spider: Spider): boolean {
   return hasGenerator(spider) || spider.startUrls.length > 0;
 }
@@ -36,10 +36,10 @@ function mayComeAgain(spider: Spider, { dupefilter }: Shape): boolean {
   return spider.refresh !== undefined || expires(dupefilter);
 }
 
-/** Tell the user what this node finds: requests may wait since an earlier run or as seeds, and other nodes may be at work. */
+/** Log what this node found: requests of an earlier run, seeds, and other nodes. */
 export function announce({ found, notices }: Joined, { log, spider, open }: NodeDeps): void {
   for (const notice of notices) log.warn({}, notice);
-  // Nodes that should share a crawl and do not are found by comparing this.
+  // Logged so that a user can compare nodes which should share a crawl and do not.
   const store = open.store.engine === 'redis' ? 'redis' : open.store.dir;
   log.info({ ...found, store }, whatItFinds(found, spider.name));
 }
@@ -91,7 +91,7 @@ export async function pushStart(
   let accepted = 0;
   for (const chunk of inChunks(requests, requestWeight)) {
     const part = { from, total, key: startKey(spider.args) };
-    const push = () => (again ? frontier.push(chunk, 'seeds-filtered') : frontier.push(chunk, 'start', part));
+    const push = () => (again ? frontier.push(chunk, 'seeds-judged') : frontier.push(chunk, 'start', part));
     accepted += (await outage.through('push', stop, push)).accepted;
     from += chunk.length;
   }

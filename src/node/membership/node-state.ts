@@ -1,8 +1,9 @@
-/** What stays the same over all incarnations of a node. */
+/** The state of a node that all its incarnations share. */
 
 import { Signals } from '../extensions/signals.js';
 import { DroppedLinks } from '../links/dropped-links.js';
 import { type LinkRules, linkRules } from '../links/filter-links.js';
+import { VanishedFingerprints } from '../links/vanished-fingerprints.js';
 import type { NodeDeps } from '../node-options.js';
 import { DeadEnds } from '../page/dead-ends.js';
 import { LostStarts } from '../page/failed-start-pages.js';
@@ -43,13 +44,14 @@ export class NodeState {
   readonly signals: Signals | null;
   readonly news: CrawlStateLog;
   readonly losses: Losses;
+  readonly vanished: VanishedFingerprints;
   readonly pulse = new Pulse();
   readonly rules: LinkRules;
   readonly tally: Tally = { pages: 0, failed: 0, items: 0 };
   readonly startedAt = performance.now();
   /** When a feed began to fail; null while all is well. */
   feedFailingSince: number | null = null;
-  /** What the store counted when this node left; null before, and where it could not be read. */
+  /** The totals in the store when this node left; null before, and when they could not be read. */
   finalTotals: FinalTotals | null = null;
 
   constructor(deps: NodeDeps) {
@@ -69,6 +71,7 @@ export class NodeState {
     this.signals = signalsOf(deps);
     this.news = new CrawlStateLog(deps);
     this.losses = new Losses(deps.log, deps.crawlArguments);
+    this.vanished = new VanishedFingerprints(deps.log);
     this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);
     this.pulse.note(0);
   }
@@ -80,7 +83,7 @@ export class NodeState {
     this.finalTotals = await readFinalTotals(frontier, reason, mayWait ? leftMs : () => 0);
   }
 
-  /** The last node of a run has left: nobody goes on with it. */
+  /** Called when this node was the last of its run, which is therefore over. */
   noteLast(): void {
     const totals = this.finalTotals;
     if (totals?.run) this.finalTotals = { ...totals, run: { ...totals.run, isOver: true } };

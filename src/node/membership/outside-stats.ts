@@ -12,7 +12,7 @@ export class OutsideStats {
     this.#deps = { frontier, stats, log };
   }
 
-  /** Write what was changed since the last time. A store that is away costs these changes, never the node. */
+  /** Write the changes since the last call. When the store is away, these changes are lost; the node continues. */
   async write(): Promise<void> {
     await this.#writing;
     const changes = this.#deps.stats.takeOutside();

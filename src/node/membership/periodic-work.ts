@@ -12,7 +12,7 @@ import type { Pulse } from './heartbeat.js';
 import type { Alarm } from './wake-up.js';
 
 const MAX_TICK_MS = 1_000;
-/** How quickly the shown rate follows: the weight of the last second. */
+/** The weight of the last second in the displayed rate. */
 const RATE_WEIGHT = 0.3;
 
 export interface UpkeepOptions {
@@ -49,7 +49,7 @@ export class Upkeep {
     this.#lastPages = options.tally.pages;
     this.#reconcileAt = this.#lastTick + options.heartbeatMs;
     this.#timer = setInterval(() => this.#tick(), Math.min(MAX_TICK_MS, options.heartbeatMs));
-    // At once: a crawl whose nodes were all killed resumes with their leases.
+    // The first tick runs at once, so that a crawl whose nodes were all killed recovers their leases immediately.
     this.#tick();
   }
 
@@ -58,8 +58,8 @@ export class Upkeep {
   }
 
   /**
-   * Compare leases with the store's when it is time to. The loop calls it while no lease call is under way, whose leases
-   * would look lost.
+   * Compare the leases with the store's when it is time to. The loop calls this between lease calls: leases of a call in
+   * progress would seem lost.
    */
   reconcileWhenDue(): void {
     const now = performance.now();

@@ -27,7 +27,7 @@ export class Hooks {
     });
   }
 
-  /** Why a closing hook failed; the pages of the crawl are committed all the same. */
+  /** Why a closing hook failed. All pages of the crawl are committed nevertheless. */
   get failure(): string | null {
     return this.#failure;
   }
@@ -44,7 +44,7 @@ export class Hooks {
     }
   }
 
-  /** What it throws is logged and kept as `failure`: the node has left, and its result still counts. */
+  /** Its error is logged and stored as `failure`: the node has left, and its result still counts. */
   async close(name: string, hook: () => unknown): Promise<void> {
     try {
       await this.#wait(name, hook);
@@ -61,9 +61,9 @@ export class Hooks {
       await hook();
       return true;
     })();
-    // Nobody waits any more for what fails after it was left behind.
+    // Nothing awaits a hook that was left behind, so its rejection must be handled here.
     ended.catch(() => {});
-    // The timer also keeps a process alive that has nothing else to do, so that it waits for the hook or for a signal.
+    // The timer also keeps the process alive when nothing else does, so that it waits for the hook or for a signal.
     const word = setInterval(() => {
       const running = part?.() ?? null;
       const which = running === null ? '' : ` (${running})`;

@@ -19,7 +19,7 @@ export function callOpened({ deps, hooks, outage }: NodeState, halt: AbortSignal
   return hooks.open(name, hook);
 }
 
-/** The node has left: a store that is away costs only the closing of the run. */
+/** The node has left. When the store is away, only the closing of the run is lost. */
 export function callClosed({ deps, hooks }: NodeState, endedFor: string): Promise<void> {
   const { spider, frontier, log } = deps;
   const name = `closed() of the spider "${spider.name}"`;

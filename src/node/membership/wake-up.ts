@@ -1,14 +1,14 @@
 /** What the main loop waits for: `ring()` by anything that happened, or a time. */
 
 /**
- * Turns of the event loop from a ring to the waking. What else rings meanwhile is met by the same look around, so that
- * the pages which end together are settled, and their successors leased, in one call. An idle loop turns within
- * microseconds, a busy one finds a few more finished pages in each turn. Measured on small pages, 16 at once: a fifth less
- * CPU of redis-server with two turns, and a few per cent of the node's; four save little more.
+ * How many turns of the event loop pass between a ring and the wake-up. Rings in between need no wake-up of their own, so
+ * pages that end together are settled, and their successors leased, in one call. An idle event loop turns within
+ * microseconds; a busy one collects a few more finished pages in each turn. Measured on small pages, 16 at once: two turns
+ * save a fifth of the CPU of redis-server and a few per cent of the node's; four turns save little more.
  */
 const GATHER_TURNS = 2;
 
-/** A ring while nobody waits is kept for the next wait, so nothing that happens meanwhile is missed. */
+/** A ring while nobody waits is remembered for the next wait. */
 export class Alarm {
   #rung = false;
   #wake: (() => void) | null = null;
@@ -40,7 +40,7 @@ export class Alarm {
       setImmediate(() => this.#gather(wake, turns - 1));
       return;
     }
-    // The loop looks at everything when it wakes, so one wake-up answers all rings.
+    // The loop examines everything when it wakes, so one wake-up serves all rings.
     this.#rung = false;
     wake();
   }

@@ -1,6 +1,7 @@
 /**
- * The modules of DOWNLOADER_MIDDLEWARES as an onion around the downloader. Requests pass it by ascending numbers, responses and
- * errors by descending ones, as in Scrapy. A call runs a part of the modules, since retries and redirects come in between.
+ * The modules of DOWNLOADER_MIDDLEWARES, in layers around the downloader. Requests pass them by ascending numbers,
+ * responses and errors by descending ones, as in Scrapy. A call runs only some of the modules, since the built-in retries
+ * and redirects have a number among them.
  */
 import { messageOf } from '../../errors.js';
 import { checkChanges, type OutgoingRequest, setDefaultHeader } from '../../http/message/outgoing-request.js';
@@ -33,7 +34,7 @@ export interface Thrown {
   readonly message: string;
 }
 
-/** The modules from one number up to, and without, another. */
+/** The modules from one number (included) to another (excluded). */
 export interface Part {
   readonly from: number;
   readonly below: number;
@@ -135,8 +136,9 @@ function cookieIn(headers: Settings['DEFAULT_REQUEST_HEADERS']): string | null {
 const isCookie = (name: string): boolean => name.toLowerCase() === 'cookie';
 
 /**
- * The headers of the settings, so that modules with higher numbers see them. The downloader would add them anyway. They come
- * before modules with the same number, as in Scrapy. A Cookie waits for the cookies of the jar.
+ * Add the headers of the settings, so that modules with higher numbers see them; the downloader would add them later
+ * anyway. They come before modules with the same number, as in Scrapy. A Cookie header is added only after the cookies of
+ * the jar.
  */
 function headerModules(settings: ChainSettings): Loaded<DownloaderMiddleware>[] {
   const headers = Object.entries(settings.DEFAULT_REQUEST_HEADERS).filter(([name]) => !isCookie(name));
@@ -168,7 +170,7 @@ function thrownBy(
 ): Extract<Step, { kind: 'thrown' }> {
   const where = whereThrown(error);
   const place = where === null ? '' : ` (${where})`;
-  // It is logged and stored, and a URL may contain a password.
+  // The message is logged and stored, and a URL in it may contain a password.
   const message = maskUrls(`${by}: ${method} failed on ${url}: ${describeError(error)}${place}`);
   return {
     kind: 'thrown',

@@ -7,7 +7,7 @@ import type { CrawlContext } from '../../user-code/crawl-context.js';
 
 /**
  * The default export of a module of DOWNLOADER_MIDDLEWARES: a class with some of these methods, or an object with them.
- * Each may be async. What throws IgnoreRequest drops the page.
+ * Each may be async. A method that throws IgnoreRequest drops the page.
  */
 export interface DownloaderMiddleware {
   /** Called before the first page of the node. */

@@ -11,8 +11,8 @@ import type { SpiderChain } from './spider-chain.js';
 import type { SpiderMiddleware } from './spider-middleware.js';
 
 /**
- * The middleware of a node. A chain is null where it has no module, so that pages do not pass it. Opening throws
- * CrawlnodeError `middleware_error`.
+ * The middleware of a node. A chain without modules is null, and pages skip it. Opening throws CrawlnodeError
+ * `middleware_error`.
  */
 export interface Middleware extends OpenModules {
   readonly downloader: DownloaderChain | null;

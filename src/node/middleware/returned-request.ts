@@ -1,4 +1,4 @@
-/** A request that a middleware returned: the same one again is a retry, any other one a hop as of a redirect. */
+/** A request that a middleware returned: the same request again is a retry, any other one counts as a redirect. */
 import { InvalidRequestError } from '../../errors.js';
 import { noEffects } from '../../frontier/frontier.js';
 import type { Request } from '../../http/message/request.js';
@@ -27,7 +27,7 @@ export async function takeReturned(
   }
 }
 
-/** The changed request takes the place of the stored one. RETRY_ENABLED does not count: the module asks for it. */
+/** The changed request replaces the stored one. RETRY_ENABLED does not matter, since the module asked for the retry. */
 async function again(work: Work, returned: Request, by: string, status: number | null): Promise<PageEnding> {
   const { record, counters, deps } = work;
   const { retry } = deps.options;
@@ -53,7 +53,7 @@ async function again(work: Work, returned: Request, by: string, status: number |
   };
 }
 
-/** The other request is judged like any that is discovered; this one is done. */
+/** The dupefilter judges the other request like any discovered one; this one is done. */
 async function hop(work: Work, returned: Request, by: string, status: number | null): Promise<PageEnding> {
   const { record, counters, deps, flight } = work;
   const redirects = record.redirects + 1;
@@ -90,7 +90,7 @@ function store({ record, deps }: Work, request: Request, parentId: string | null
   };
   const { depth, origin, waitingItem } = record;
   const place: Place = { parentId, ordinal: 0, depth, origin, isTrustedSeed: false, waitingItem };
-  // The dupefilter must not take a request that carries an item.
+  // The dupefilter must not reject a request that carries an item.
   const stored = waitingItem === null ? request : request.replace({ dontFilter: true });
   return toFrontier(stored, names, place, deps.rules, nowMs);
 }

@@ -57,8 +57,8 @@ export class SpiderChain {
 type Producers = Map<unknown, string>;
 
 /**
- * The results of one module. An error of what is inside goes to its `processSpiderException`. What that gives does not pass
- * the module's own `processSpiderOutput`, and its own errors go to the next module.
+ * The results of one module. Errors of the inner modules and of the callback go to its `processSpiderException`. Results of
+ * that method skip the module's own `processSpiderOutput`, and its errors go to the next module.
  */
 async function* layer(
   { name, methods }: Loaded<SpiderMiddleware>,

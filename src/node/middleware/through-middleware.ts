@@ -31,7 +31,6 @@ import { close, tellDropped } from '../page/commit-page.js';
 import { judgeFailure, judgeStatus, type Verdict } from '../page/judge-download.js';
 import type { PageEnding, Work } from '../page/page-work.js';
 import type { DownloaderChain, Part, Step, Thrown } from './downloader-chain.js';
-import { awaitOwnTurn } from './late-download.js';
 import { takeReturned } from './returned-request.js';
 
 /** The response to a page, downloaded or made by a module. */
@@ -45,14 +44,14 @@ export interface Received {
 /** The steps of a page that do not depend on middleware; see `crawl-one.ts`. */
 export interface PageSteps {
   startDownload(work: Work): Promise<Download>;
-  /** Count a download error. @throws any other error, and that of a page that is over */
+  /** Count a download error. @throws any other error, also that of a page that is over or late */
   noteFailure(work: Work, error: unknown): DownloadError;
   noteResponse(work: Work, download: Download): Received;
   finish(work: Work, verdict: Verdict, received: Received): Promise<PageEnding> | PageEnding;
   giveUp(work: Work, error: DownloadError): Promise<PageEnding>;
 }
 
-/** The steps that a response passes, and what may end its way after each. */
+/** The built-in steps that a response passes; after each of them its way may end. */
 const inward: readonly (Part & {
   readonly passed: 'redirect' | 'retry' | null;
   readonly end: Verdict['kind'] | null;
@@ -74,7 +73,7 @@ interface Page {
   readonly steps: PageSteps;
 }
 
-/** Process a page. One that ends without a download gives its page back to the budget. */
+/** Process a page. A page that ends without a download is not counted against the budget. */
 export async function throughMiddleware(
   stored: Work,
   chain: DownloaderChain,
@@ -89,7 +88,7 @@ export async function throughMiddleware(
 
 async function goOut(page: Page): Promise<PageEnding> {
   const { work, request, chain, steps } = page;
-  const { deps, flight } = work;
+  const { deps } = work;
   const early = await chain.request(request, deps.spider, beforeCookies);
   if (early.kind === 'thrown') return recover(page, early.thrown);
   if (early.kind !== 'pass') return follow(page, early);
@@ -100,9 +99,6 @@ async function goOut(page: Page): Promise<PageEnding> {
   if (step.kind === 'request') return follow(page, { ...step, request: withoutCookie(step.request, cookie) });
   if (step.kind === 'response') return follow(page, step);
 
-  if (!(await awaitOwnTurn(flight, deps))) {
-    return { outcome: { kind: 'released', reason: 'late', unstarted: true }, effects: noEffects };
-  }
   let download: Download;
   try {
     download = await steps.startDownload(cookie === null ? work : { ...work, hasCookies: true });
@@ -115,8 +111,8 @@ async function goOut(page: Page): Promise<PageEnding> {
 }
 
 /**
- * Remove the Cookie header that was attached: whoever copies the request later would store the session of today with the copy,
- * which would be sent in place of the jar.
+ * Remove the Cookie header that was added. A copy of the request that is made later would store today's session with it,
+ * and send that instead of the jar's cookies.
  */
 function detach({ headers }: OutgoingRequest, cookie: string | null): void {
   if (cookie !== null && headers.Cookie === cookie) delete headers.Cookie;
@@ -153,7 +149,7 @@ async function comeIn(page: Page, given: Received): Promise<PageEnding> {
   return steps.finish(work, verdict, received);
 }
 
-/** Errors of the download, and of a module on the way out. */
+/** Errors of the download and of modules that process the request. */
 async function recover(page: Page, cause: DownloadError | Thrown): Promise<PageEnding> {
   const { work, request, chain, steps } = page;
   const { deps } = work;
@@ -186,7 +182,7 @@ async function follow(
   if (step.kind === 'request') {
     return takeReturned(work, step.request, step.by, answered?.status ?? null);
   }
-  // Where it came from is the module's secret, so only the URL can tell whether its links may lead to private addresses.
+  // Only the module knows where the response came from, so the URL decides whether its links may lead to private addresses.
   const fromPrivateAddress = isPrivateHost(work.record.url);
   return comeIn(page, { response: step.response, fromPrivateAddress, pauseMs: null });
 }

@@ -1,4 +1,4 @@
-/** A response on its way to its callback through the modules of SPIDER_MIDDLEWARES, and the results on their way back. */
+/** Passes a response through the modules of SPIDER_MIDDLEWARES to its callback, and the results back through them. */
 import { isIgnoreRequest } from '../../errors.js';
 import type { Outcome } from '../../frontier/frontier.js';
 import type { Response } from '../../http/message/response.js';
@@ -10,7 +10,9 @@ import { commit, tellDropped } from '../page/commit-page.js';
 import type { PageEnding, Work } from '../page/page-work.js';
 import type { SpiderChain } from './spider-chain.js';
 
-/** Call the callback of a page and commit what comes of it. What refuses the response on its way goes to the errback. */
+/**
+ * Call the callback of a page and commit its results. When a module refuses the response, the errback is called instead.
+ */
 export async function throughSpiderMiddleware(
   work: Work,
   chain: SpiderChain,

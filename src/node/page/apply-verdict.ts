@@ -45,8 +45,8 @@ export function retry(
 }
 
 /**
- * The hop is a new request, judged like any other that is discovered; this one is done.
- * @param reason a `meta_refresh` is followed with GET.
+ * A redirect is a new request, judged by the dupefilter like any discovered one; this request is done. @param reason a `meta_refresh` is
+ * followed with GET.
  */
 export async function redirect(
   work: Work,
@@ -62,7 +62,7 @@ export async function redirect(
     effects: { ...noEffects, requests, stats: counters },
   });
 
-  // Cookies that entered the jar follow by its rules, and not by themselves.
+  // Cookies that were added to the jar follow the rules of the jar, so the redirect does not copy them.
   const asked = flight.cookies === null ? record : { ...record, cookies: null };
   const hop = redirected(asked, reason === 'meta_refresh' ? SEE_OTHER : status, location);
   if (hop === null) {
@@ -116,7 +116,7 @@ export function failed(work: Work, failure: Omit<Failure, 'request'>): Promise<P
   });
 }
 
-/** Run the errback, if there is one, and commit what it gives with the outcome. */
+/** Run the errback, if there is one, and commit its results with the outcome. */
 export async function errback(
   work: Work,
   failure: Omit<Failure, 'request'>,
@@ -142,7 +142,9 @@ export async function errback(
   );
 }
 
-/** The request of a file is done, whatever came of it: its item says so. What `endFile` throws fails the request. */
+/**
+ * The request of a file is done, whatever the result: its item records it. Only an error of `endFile` fails the request.
+ */
 export async function endOfFile(work: Work, end: FileEnd, outcome: Outcome): Promise<PageEnding> {
   const { flight, record, counters } = work;
   const status = 'status' in outcome ? outcome.status : undefined;

@@ -13,8 +13,9 @@ import type { PageEnding, Work } from './page-work.js';
 import { effectsOf } from './settle-effects.js';
 
 /**
- * Run spider code and the pipelines. If any of it throws, nothing the page gave is committed and the page is failed. With
- * CALLBACK_ERROR `keep`, what the callback yielded before its error is committed, and the page is failed as kept.
+ * Run the code of the project. If any of it throws, nothing of the page is committed, and the page fails. With
+ * CALLBACK_ERROR `keep`, what the callback yielded before its error is committed, and the page is marked in the failed
+ * list.
  */
 export async function commit(
   work: Work,
@@ -42,7 +43,7 @@ export async function commit(
   }
 }
 
-/** Tell the extensions of an error of a callback. That of a pipeline is told with its item. */
+/** Report an error of a callback to the extensions. Errors of a pipeline are reported with their item. */
 async function tellError(work: Work, error: unknown): Promise<void> {
   const { signals } = work.deps;
   if (signals === null || (error instanceof CrawlnodeError && error.code === 'pipeline_error')) return;
@@ -61,7 +62,7 @@ function asThrown(error: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-/** The run is closed with the settle of the page. The first reason stays. */
+/** The settle of the page will close the run. The first reason counts. */
 export function close({ flight, record, deps }: Work, reason: string): void {
   flight.closing ??= reason;
   deps.log.info({ url: record.url, reason }, `a page closes the crawl: ${reason}`);
@@ -83,7 +84,7 @@ async function endingOf(
   return { outcome, effects: await effectsOf(items, { settled, all: links }, counters, carrier), links };
 }
 
-/** @param isKept what the page gave before the error is committed. */
+/** @param isKept true when the results before the error are committed. */
 export function failedOutcome(
   work: Work,
   error: unknown,

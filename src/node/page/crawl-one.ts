@@ -14,28 +14,29 @@ import { Request } from '../../http/message/request.js';
 import { Response } from '../../http/message/response.js';
 import { runCallback } from '../../spider/run-callback.js';
 import type { Signals } from '../extensions/signals.js';
-import { followsRedirects, inTurn, knownFile } from '../files/end-file.js';
+import { fileWithoutDownload, followsRedirects, inTurn } from '../files/end-file.js';
 import { add } from '../links/filter-links.js';
+import { awaitOwnTurn } from '../middleware/late-download.js';
 import { type PageSteps, type Received, throughMiddleware } from '../middleware/through-middleware.js';
 import { throughSpiderMiddleware } from '../middleware/through-spider-middleware.js';
 import { isUnchanged, withConditions } from '../recrawl/conditional-requests.js';
 import { endRefused } from '../robots/refused-page.js';
 import { endOfFile, errback, failed, redirect, retry } from './apply-verdict.js';
 import { commit } from './commit-page.js';
-import { askedPause, beginWithinMs, judgeFailure, judgeStatus, type Verdict } from './judge-download.js';
+import { askedPause, judgeFailure, judgeStatus, type Verdict } from './judge-download.js';
 import type { Flight, Slots } from './leased-pages.js';
 import { refreshTarget } from './meta-refresh-request.js';
 import type { PageDeps, PageEnding, Work } from './page-work.js';
 
 /**
- * A domain's delay counts from the lease. Where the download begins this much later, the delay is counted again from
- * then, so that the next download keeps its distance. It is half of what two downloads may be closer than the delay.
+ * The delay of a domain counts from the lease. If a download begins later than this, the delay is counted again from its
+ * begin, so that the next download keeps its distance. The value is half of the tolerance that two downloads have.
  */
 const NOTICEABLY_LATE_MS = 25;
 
 /**
- * Process a leased page and settle it, once. Never rejects.
- * @param onError hears what ends the whole incarnation, such as the death of it.
+ * Process a leased page and settle it once. Never rejects. @param onError gets errors that end the whole incarnation, such
+ * as its death.
  */
 export async function crawlOne(
   flight: Flight,
@@ -50,9 +51,9 @@ export async function crawlOne(
     if (revisit !== null) effects = revisit.addTo(effects, ending.outcome, ending.links);
     slots.settle(flight, ending.outcome, effects, ending.links);
   } catch (error) {
-    if (flight.over) return; // the error of its own abort, after a drop or a release
+    if (flight.over) return; // after a drop or a release: the error of the page's own abort
     if (concernsNode(error)) return onError(error);
-    // Whatever is wrong with one page, the node goes on.
+    // A page with an unexpected error must not stop the node.
     deps.log.error(
       { id: flight.lease.id, error: messageOf(error) },
       'a page failed with an unexpected error',
@@ -69,7 +70,9 @@ export async function crawlOne(
   }
 }
 
-/** The page goes back to the queue, uncounted: its download would begin too late for the delay of its domain. */
+/**
+ * The page returns to the queue, not counted as an attempt: its download would begin too late for the delay of its domain.
+ */
 const late: PageEnding = {
   outcome: { kind: 'released', reason: 'late', unstarted: true },
   effects: noEffects,
@@ -77,7 +80,6 @@ const late: PageEnding = {
 
 function processPage(flight: Flight, deps: PageDeps): Promise<PageEnding> | PageEnding {
   const { lease } = flight;
-  if (isTooLate(flight)) return late;
   let work: Work;
   try {
     const record = decodeRecord(lease.record);
@@ -92,47 +94,39 @@ function processPage(flight: Flight, deps: PageDeps): Promise<PageEnding> | Page
 /** A file that another request has fetched meanwhile is not downloaded again. */
 async function proceedToFile(work: Work): Promise<PageEnding> {
   if (work.flight.over) throw new Error('the file was given back before its download');
-  const known = await knownFile(work);
-  if (known === null) return proceed(work);
+  const finished = await fileWithoutDownload(work);
+  if (finished === null) return proceed(work);
   const outcome = { kind: 'done', reason: 'file', attempts: work.record.attempts, unstarted: true } as const;
-  return endOfFile(work, known, outcome);
+  return endOfFile(work, finished, outcome);
 }
 
 async function proceed(work: Work): Promise<PageEnding> {
   const { flight, deps } = work;
-  if (isTooLate(flight)) return late;
   if (deps.robots !== null) {
     const checked = deps.robots.check(flight, work.record);
     const passage = checked instanceof Promise ? await checked : checked;
     if (passage.kind === 'failed') return giveUp(work, noteFailure(work, passage.error));
     if (passage.kind !== 'go') return endRefused(work, passage);
-    if (isTooLate(flight)) return late;
   }
   const loading = deps.cookies.ready(work.request);
-  if (loading !== null) {
-    await loading;
-    if (isTooLate(flight)) return late;
-  }
+  if (loading !== null) await loading;
   const { waitingItem } = work.record;
   const revisiting = deps.recrawl === null || waitingItem !== null ? null : deps.recrawl.ready(work);
-  if (revisiting !== null) {
-    await revisiting;
-    if (isTooLate(flight)) return late;
-  }
+  if (revisiting !== null) await revisiting;
   const middleware = deps.middleware?.downloader ?? null;
   try {
     return await (middleware === null ? straight(work) : throughMiddleware(work, middleware, steps));
   } catch (error) {
-    if (error instanceof DownloadError && error.proxies?.cutShort === true) return late;
+    const isCutShort = error instanceof DownloadError && error.proxies?.cutShort === true;
+    if (isCutShort || error instanceof TooLate) return late;
     throw error;
   }
 }
 
-function isTooLate({ lease, dueAt }: Flight): boolean {
-  return performance.now() - dueAt > beginWithinMs(lease.delayMs);
-}
+/** The download of this page must not begin any more. */
+class TooLate extends Error {}
 
-/** The way of a page without downloader middleware. */
+/** Process a page without downloader middleware. */
 async function straight(work: Work): Promise<PageEnding> {
   let download: Download;
   try {
@@ -154,6 +148,8 @@ async function startDownload(work: Work): Promise<Download> {
   const { flight, record, deps, counters } = work;
   const prepared = work.hasCookies === true ? { ...work.request, cookies: null } : deps.cookies.prepare(work);
   let outgoing = prepared instanceof Promise ? await prepared : prepared;
+  // Whatever the page waited for before, this is the one place that asks.
+  if (flight.beginByMs < performance.now() && !(await hasOtherInstant(work))) throw new TooLate();
   if (flight.over) throw new Error('the page was given back before its download');
   if (flight.revisit !== null) outgoing = withConditions(flight.revisit, outgoing);
   add(counters, 'downloader/request_count');
@@ -163,13 +159,22 @@ async function startDownload(work: Work): Promise<Download> {
   const { delayMs } = flight.lease;
   const lateMs = performance.now() - flight.dueAt;
   if (delayMs > 0 && lateMs > NOTICEABLY_LATE_MS) leaveAlone(work, delayMs, 'setting');
-  const beginByMs = flight.dueAt + beginWithinMs(delayMs);
   const purpose = record.waitingItem === null ? 'page' : 'file';
-  const how = { purpose, isLenient: record.lenient === true, beginByMs, onStall: flight.onStall } as const;
+  const how = {
+    purpose,
+    isLenient: record.lenient === true,
+    beginByMs: flight.beginByMs,
+    onStall: flight.onStall,
+  } as const;
   const download = await flight.during(deps.downloader.start(deps.authorize(outgoing), how));
   const taking = deps.cookies.receive(work, download);
   if (taking !== null) await taking;
   return download;
+}
+
+/** Only a page with middleware waits: given back, its request would come to the same slow middleware again, for ever. */
+function hasOtherInstant({ flight, deps }: Work): Promise<boolean> | false {
+  return deps.middleware?.downloader != null && awaitOwnTurn(flight, deps);
 }
 
 function isFirstDownload({ depth, attempts, redirects }: RequestRecord): boolean {
@@ -225,7 +230,7 @@ function noteResponse(work: Work, download: Download): Received {
   return { response, fromPrivateAddress, pauseMs };
 }
 
-/** Carry out what a response means. Not async, which saves every page a promise. */
+/** Carry out the verdict on a response. Not async, which saves every page a promise. */
 function finish(judged: Work, verdict: Verdict, received: Received): Promise<PageEnding> | PageEnding {
   const { response, fromPrivateAddress } = received;
   const { status } = response;
@@ -312,7 +317,7 @@ function passOn(work: Work, verdict: Verdict, response: Response): Promise<PageE
   return errback(work, failure, { kind: 'done', reason: 'httperror', status, attempts, noPage: 'error' });
 }
 
-/** The page with the origin that its links and redirects inherit. */
+/** The page with another origin, which its links and redirects inherit. */
 function passingOn(work: Work, origin: RequestRecord['origin']): Work {
   return origin === work.record.origin ? work : { ...work, record: { ...work.record, origin } };
 }
@@ -329,7 +334,7 @@ function letRest(work: Work): void {
   leaveAlone(work, restMs, 'autothrottle');
 }
 
-/** No node requests the domain for so long. Sent before the page's settle, so that no lease comes in between. */
+/** Pause a domain for all nodes. This is sent before the settle of the page, so that no lease comes in between. */
 function leaveAlone(
   { flight, deps }: Work,
   forMs: number,

@@ -1,7 +1,7 @@
 /**
- * Pages and requests that ended without an item, a link or a failure: a status that no callback asked for, a redirect that
- * leads nowhere, a request that the crawl does not follow. Counters say how many; this keeps one URL of each kind, to be
- * looked at.
+ * Pages and requests that ended without an item, a link or a failure: a status without a callback, a redirect that leads
+ * nowhere, a request that the crawl does not follow. Counters hold the numbers; this keeps one URL of each kind as an
+ * example.
  */
 
 /** One kind of them. */
@@ -15,7 +15,7 @@ export interface DeadEnd {
   readonly example: string;
 }
 
-/** Statuses come from servers, which may make up a thousand of them. */
+/** A limit, since a server may send any number of different statuses. */
 const MAX_KINDS = 50;
 
 /** Those of one node, over all its incarnations. */

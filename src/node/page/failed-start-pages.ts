@@ -1,8 +1,8 @@
-/** Start pages that failed. Nothing follows from one of them, so whoever has just written a spider is told in plain words. */
+/** Failed start pages. A crawl cannot continue from them, so authors of new spiders get a clear message. */
 import type { RequestRecord } from '../../http/message/record/request-record.js';
 import type { Logger } from '../../log.js';
 
-/** The first of many say it; the others are logged like any other page. */
+/** Only the first of them get the message; the others are logged like any other page. */
 const TOLD = 10;
 
 export class LostStarts {
@@ -13,7 +13,7 @@ export class LostStarts {
     this.#log = log;
   }
 
-  /** @param why what became of it, in a sentence. @returns whether it was such a page, and told. */
+  /** @param why what happened to the page, in a sentence. @returns whether it was a start page, and logged here. */
   tell({ url, depth, errback }: RequestRecord, why: string): boolean {
     if (depth > 0 || errback !== null || this.#told >= TOLD) return false;
     this.#told += 1;

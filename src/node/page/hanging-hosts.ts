@@ -1,9 +1,9 @@
 /**
- * Domains whose servers hang. Each time a download times out the whole crawl leaves its domain alone for longer: requests
- * to a dead host would each hold a socket and a lease for the whole of DOWNLOAD_TIMEOUT.
+ * Domains whose servers hang. After each timeout the whole crawl pauses the domain for longer: requests to a dead host
+ * would each hold a socket and a lease for the whole DOWNLOAD_TIMEOUT.
  */
 
-/** Domains remembered; beyond it the one that has hung longest ago is forgotten. */
+/** The maximum of domains. Beyond it the one with the oldest timeout is forgotten. */
 const MAX_DOMAINS = 10_000;
 
 interface Hanging {
@@ -16,15 +16,15 @@ export class HangingHosts {
   readonly #capMs: number;
   readonly #domains = new Map<string, Hanging>();
 
-  /** @param backoff the first rest, doubled at each further one, and the longest. */
+  /** @param backoff the first pause, which doubles with each further timeout, and the longest one. */
   constructor({ baseMs, capMs }: { readonly baseMs: number; readonly capMs: number }) {
     this.#baseMs = baseMs;
     this.#capMs = capMs;
   }
 
   /**
-   * A download of a domain has timed out.
-   * @returns for how long to leave it alone; null when it rests already, as for requests that hang at the same time.
+   * A download of a domain has timed out. @returns the length of the pause; null when the domain is paused already, as when
+   * several requests time out together.
    */
   hung(domain: string, nowMs: number): number | null {
     const before = this.#domains.get(domain);

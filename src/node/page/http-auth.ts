@@ -5,14 +5,14 @@
 import type { DownloadRequest } from '../../downloader/downloader.js';
 import { parseUrl } from '../../http/url/parse-url.js';
 
-/** The members of a spider that say who it is to a site. */
+/** The members of a spider with its credentials for a site. */
 export interface AuthSpider {
   readonly httpUser?: string;
   readonly httpPass?: string;
   readonly httpAuthDomain?: string | null;
 }
 
-/** Returns a request as it is sent. The request of the spider stays without credentials. */
+/** Returns the request with credentials. The spider's own request stays without them. */
 export type Authorize = (request: DownloadRequest) => DownloadRequest;
 
 /** What adds the credentials of a spider to requests of its domain. A request with an Authorization header keeps it. */

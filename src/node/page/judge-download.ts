@@ -34,10 +34,10 @@ export type Verdict =
   | { readonly kind: 'ignored' };
 
 /**
- * Judge an HTTP status. As in Scrapy a retryable status is retried before `handle_httpstatus_list` is asked, a
- * redirect after it; HTTPERROR_ALLOWED_CODES counts for what is left.
+ * Judge an HTTP status, as Scrapy does: first retries, then `handle_httpstatus_list`, then redirects, then
+ * HTTPERROR_ALLOWED_CODES.
  * @param pauseMs what the server asked for in Retry-After (`askedPause`), or null.
- * @param passed the last of redirect and retry that a response on its way through middleware has passed: redirect comes first.
+ * @param passed the last built-in step (redirect, then retry) that the response has passed on its way through middleware.
  */
 export function judgeStatus(
   status: number,

@@ -30,8 +30,11 @@ import type { Outage } from '../membership/outage.js';
 import type { Alarm } from '../membership/wake-up.js';
 import type { ItemListener } from '../node-options.js';
 import type { Revisit } from '../recrawl/revisit.js';
+import { beginWithinMs } from './judge-download.js';
 
-/** Requests that may wait beside the slots, as a multiple of the concurrency: each holds a socket and a lease. */
+/**
+ * How many stalled requests may wait beside the slots, as a multiple of the concurrency. Each holds a socket and a lease.
+ */
 const STALLED_PER_SLOT = 4;
 
 /** One leased page in progress. */
@@ -41,23 +44,23 @@ export class Flight {
   dueAt: number;
   /** Set when its download begins: from then on the page counts against the budget. */
   started = false;
-  /** What the page does with the cookies of the crawl; null when it has none to do with. */
+  /** The cookies that the page uses and changes; null when there are none. */
   cookies: PageCookies | null = null;
-  /** Of a page that may have been downloaded before; else null. */
+  /** Set for a page that may have been downloaded before; else null. */
   revisit: Revisit | null = null;
-  /** Of its response; null before, and where it is not to change the delay. */
+  /** Latency of its response; null before, and when it must not change the delay. */
   latencyMs: number | null = null;
   /** True once it has been settled or dropped; what the page still does has no effect. */
   over = false;
   /** Kept for who listens to committed items. */
   response: Response | null = null;
-  /** What the page's code changes of the user's stats; null where no code does. */
+  /** Changes of the project's stats by the code of this page; null when there is none. */
   stats: StatChanges | null = null;
   /** Its turn to run among the pages with large bodies; null for others. */
   turn: PageTurn | null = null;
   /** The reason of a CloseSpider that its code threw; null for none. */
   closing: string | null = null;
-  /** Called when its download stalls, which frees its slot. */
+  /** Called when its download stalls. The slot is free then. */
   readonly onStall: () => void;
   #downloading: DownloadUnderWay | null = null;
   #abort: AbortController | null = null;
@@ -68,7 +71,12 @@ export class Flight {
     this.onStall = onStall;
   }
 
-  /** Its server sends nothing for now (`DownloadUnderWay.isStalled`). */
+  /** `performance.now()` after which its download must not begin. */
+  get beginByMs(): number {
+    return this.dueAt + beginWithinMs(this.lease.delayMs);
+  }
+
+  /** Whether its server sends nothing at present (`DownloadUnderWay.isStalled`). */
   get isStalled(): boolean {
     return this.#downloading?.isStalled === true;
   }
@@ -78,7 +86,7 @@ export class Flight {
     this.#downloading?.timeOut(says);
   }
 
-  /** The result of a download, which ends with this page. */
+  /** Await a download, which is aborted with this page. */
   async during(download: DownloadUnderWay): Promise<Download> {
     this.#downloading = download;
     try {
@@ -116,7 +124,7 @@ export interface SlotsOptions {
   readonly alarm: Alarm;
   readonly outage: Outage;
   readonly log: Logger;
-  /** Told of the answers to links, some of which were dropped. */
+  /** Receives the answers to links when some were dropped. */
   readonly onDropped: (answer: PushAnswer) => void;
   /** Told of committed items; absent when nobody listens. */
   readonly onItems?: ItemListener | undefined;
@@ -145,8 +153,8 @@ export class Slots {
   }
 
   /**
-   * How many leases to ask for. None beside a suspect, which would take them along if it killed the process. None while
-   * twice the concurrency waits to be settled, so that results do not pile up while the store is away.
+   * How many leases to ask for. None while a suspect is in progress, since a crash would hit the other pages too. None
+   * while settles of twice the concurrency are unanswered, so that results do not pile up while the store is away.
    */
   free(): number {
     const { concurrency } = this.#options;
@@ -166,12 +174,14 @@ export class Slots {
     return flight;
   }
 
-  /** Issue the settle of a page and free its slot; the answer is dealt with beside. @param links hear of it. */
+  /**
+   * Send the settle of a page and free its slot; the answer is handled asynchronously. @param links informed of the answer.
+   */
   settle(flight: Flight, outcome: Outcome, effects: Effects, links?: PageLinks): void {
     if (flight.over) return;
     flight.over = true;
     const all = withOwn(flight, outcome, effects);
-    // A body that waits for the answer to its settle costs memory and garbage collection.
+    // A body that is kept until the settle is answered costs memory and garbage collection.
     if (this.#options.onItems === undefined) flight.response = null;
     this.#inFlight.delete(flight);
     this.#settling.set(flight, this.#send(flight, outcome, all, links));
@@ -189,8 +199,8 @@ export class Slots {
   }
 
   /**
-   * The store does not know these leases any more: stop the work, settle nothing. A lease that is being settled may be
-   * among them, when its answer is still on its way. @returns how many were in progress
+   * The store does not have these leases any more: stop the work, settle nothing. A lease whose settle is still unanswered
+   * may be among them. @returns how many were in progress
    */
   drop(ids: readonly string[]): number {
     if (ids.length === 0) return 0;
@@ -272,8 +282,8 @@ export class Slots {
         );
       }
     } finally {
-      // Only a loop that too many unanswered settles hold up waits for this. Ringing each time would cost one more lease
-      // call a page.
+      // Only a loop that waits because of too many unanswered settles needs this. Ringing every time would cost one more
+      // lease call per page.
       if (this.#settling.size >= 2 * this.#options.concurrency) alarm.ring();
       this.#settling.delete(flight);
     }
@@ -281,8 +291,8 @@ export class Slots {
 }
 
 /**
- * With what the page has changed of the cookies, unless its request is given back, and of the user's stats, unless the page is
- * tried again.
+ * Add the page's changes of cookies, unless its request is returned to the queue, and of the project's stats, unless the
+ * page is tried again.
  */
 function withOwn({ cookies, stats, closing }: Flight, { kind }: Outcome, effects: Effects): Effects {
   const changes = cookies === null || kind === 'released' ? [] : cookies.changes();

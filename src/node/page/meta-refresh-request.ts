@@ -13,9 +13,8 @@ const ESC = 0x1b;
 const MAY_REFRESH = /r\0?e\0?f\0?r\0?e\0?s\0?h/i;
 
 /**
- * The URL that a page refreshes to; null where it is to be processed itself. A page that refreshes to itself is: Scrapy drops
- * it, since its new request is a duplicate.
- * @param options null when METAREFRESH_ENABLED is false.
+ * The URL that a page refreshes to; null when the page itself is processed. A page that refreshes to itself is processed
+ * (Scrapy drops it, since the new request is a duplicate). @param options null when METAREFRESH_ENABLED is false.
  */
 export function refreshTarget(
   response: Response,

@@ -11,7 +11,7 @@ const BODY_HEADERS: ReadonlySet<string> = new Set([
   'content-type',
   'transfer-encoding',
 ]);
-/** The only request headers of a user that follow to another origin: they say nothing about who is asking. */
+/** The only request headers that follow to another origin: they do not identify the user. */
 const HARMLESS_HEADERS: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',

@@ -8,9 +8,8 @@ import { add, type Counters } from '../links/filter-links.js';
 import { noLinks, type PageLinks, type SettledLinks } from '../links/page-links.js';
 
 /**
- * Effects of a page's items and links, with its counters so far.
- * @param links what of them is settled, and the links themselves; null where the page has none
- * @throws CrawlnodeError `pipeline_error` or `too_many_items`.
+ * Effects of a page's items and links, with its counters so far. @param links the settled part of its links, and all of
+ * them; null when the page has none @throws CrawlnodeError `pipeline_error` or `too_many_items`.
  */
 export async function effectsOf(
   items: PageResult['items'],
@@ -25,7 +24,7 @@ export async function effectsOf(
   return settledItems(processed, settled, counters, carrier, links?.all);
 }
 
-/** The effects of items that came through the pipelines, or wait in one. */
+/** The effects of items that have passed the pipelines, or wait for a file in one. */
 export function settledItems(
   processed: ProcessedItems,
   settled: SettledLinks,
@@ -45,12 +44,12 @@ export function settledItems(
   if (dropped > 0) add(counters, 'item_dropped_count', dropped);
   const own = pageEffects(listItems, feedItems, counters, settled);
   const effects = closing === null ? own : { ...own, closing };
-  const known = carrier.record.waitingItem?.id;
-  if (waiting.length === 0 && known === undefined) return effects;
+  const carriedId = carrier.record.waitingItem?.id;
+  if (waiting.length === 0 && carriedId === undefined) return effects;
   return {
     ...effects,
     ...(links === undefined ? { requests: [...settled.requests, ...carriers] } : links.carry(carriers)),
-    itemIds: processed.numbers.map((number) => known ?? `${carrier.lease.id}-${number}`),
+    itemIds: processed.numbers.map((number) => carriedId ?? `${carrier.lease.id}-${number}`),
   };
 }
 
@@ -73,7 +72,7 @@ function refuseTooManyBytes(
 ): void {
   let chars = 0;
   for (const list of [listItems, feedItems, waiting]) for (const text of list) chars += text.length;
-  // A UTF-16 unit is at most 3 bytes of UTF-8: almost every page is cleared without counting bytes.
+  // A UTF-16 unit is at most 3 bytes of UTF-8, so almost no page needs its bytes counted.
   if (chars * 3 <= MAX_SETTLE_BYTES) return;
   const bytes = Math.max(bytesOf(listItems), bytesOf(feedItems)) + bytesOf(waiting);
   if (bytes <= MAX_SETTLE_BYTES) return;

@@ -3,7 +3,7 @@ import type { Tunables } from '../../frontier/frontier.js';
 
 /** Those of one node, over all its incarnations. */
 export class UnusedSlots {
-  /** By the lower-case name, under which a host is known too. */
+  /** By the lower-case name, as hosts are compared. */
   readonly #names: Map<string, string>;
 
   constructor(slots: Tunables['slots']) {

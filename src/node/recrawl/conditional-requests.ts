@@ -12,7 +12,7 @@ import type { Logger } from '../../log.js';
 import type { Refresh } from '../../spider/refresh.js';
 import { type ComesAgain, Revisit } from './revisit.js';
 
-/** Headers by which a spider asks for a part or a version of the page itself. */
+/** Headers with which a spider makes its own conditional or partial request. */
 const OWN_CONDITIONS = /^(if-|range$)/i;
 const NOT_MODIFIED = 304;
 
@@ -42,7 +42,7 @@ export class ConditionalRequests {
   readonly #deps: RecrawlDeps;
   readonly #mayBeAsked: ComesAgain;
   readonly #comesAgain: ComesAgain;
-  /** What the pages of one lease ask for, in one call. */
+  /** The pages of one lease answer, whose validators are read in one call. */
   #asked: string[] = [];
   #answer: Promise<readonly (string | null)[]> | null = null;
 
@@ -54,8 +54,8 @@ export class ConditionalRequests {
   }
 
   /**
-   * Read what the last download of a page has left, before its turn to be downloaded is checked. Null for a page that does
-   * not come again, or that the spider asks for with conditions of its own.
+   * Read the validators of the last download of a page. This happens before the lateness of its download is checked. Null
+   * for a page that is not crawled again, or whose request has conditions of its own.
    */
   ready({ flight, request }: Page): Promise<void> | null {
     if (request.method !== 'GET' || request.body !== null || !this.#mayBeAsked(request)) return null;
@@ -71,7 +71,7 @@ export class ConditionalRequests {
     flight.revisit = new Revisit(fingerprint, stored, this.#comesAgain);
   }
 
-  /** Without an answer the pages are downloaded as if for the first time. */
+  /** When the store does not answer, the pages are downloaded as if for the first time. */
   async #readAsked(): Promise<readonly (string | null)[]> {
     const asked = this.#asked;
     this.#asked = [];

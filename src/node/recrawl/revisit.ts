@@ -12,7 +12,7 @@ const OK = 200;
 export class Revisit {
   /** Of its request, the same in every period. */
   readonly fingerprint: string;
-  /** What the last download has left; null for nothing. */
+  /** The validators of the last download; null for none. */
   readonly stored: Validators | null;
   /** The stored ones were sent, so a 304 means that the page has not changed. */
   isConditional = false;
@@ -33,9 +33,8 @@ export class Revisit {
   }
 
   /**
-   * The effects of the page with what is to be kept of it. Nothing is, if it had a link that comes again: the page must be
-   * read again for that link to be found. Nor if an item was lost.
-   * @param links those that it yielded; undefined for none.
+   * The effects of the page, with its validators. None are stored when one of its links may be fetched again, since that
+   * link is found only by reading the page again, or when an item was lost. @param links of the page; undefined for none.
    */
   addTo(
     effects: Effects,
@@ -44,9 +43,9 @@ export class Revisit {
   ): Effects {
     if (kind !== 'done' || this.isUnchanged) return effects;
     const isWhole = effects.stats.item_error_count === undefined && links?.some(this.#comesAgain) !== true;
-    const kept = isWhole ? this.#received : null;
-    if (kept === null && this.stored === null) return effects;
-    const text = kept === null ? null : encodeValidators(kept);
+    const validators = isWhole ? this.#received : null;
+    if (validators === null && this.stored === null) return effects;
+    const text = validators === null ? null : encodeValidators(validators);
     return { ...effects, validators: { fingerprint: this.fingerprint, text } };
   }
 }

@@ -22,11 +22,11 @@ import type { Flight } from '../page/leased-pages.js';
 import { planRetry } from '../page/retry-plan.js';
 import { judgeRobots } from './judge-robots.js';
 
-/** For so long the requests of an origin fail whose robots.txt could not be fetched. Then it is tried again. */
+/** When a robots.txt could not be fetched, the requests of its origin fail for this time. Then it is tried again. */
 const GIVE_UP_MS = 60_000;
-/** A redirect waits so long at most for the turn of another domain. It holds a slot of the node meanwhile. */
+/** The longest time that a redirect waits for an instant of another domain. It occupies a slot of the node meanwhile. */
 const TURN_WITHIN_MS = 1_000;
-/** A response to robots.txt is not wanted compressed: of a long one only the beginning is read. */
+/** Asks for a robots.txt without compression, since only the beginning of a long one is read. */
 const plainText = { accept: 'text/plain,*/*;q=0.8', 'accept-encoding': 'identity' };
 
 export interface FetchDeps {
@@ -47,11 +47,11 @@ export interface FetchEnd {
   readonly stats: Counters;
   /** Why it failed, if it did. */
   readonly why: string;
-  /** For how long the site asks to be left alone; 0 when it does not. */
+  /** The pause that the site asks for; 0 for none. */
   readonly pauseMs: number;
 }
 
-/** The request of the page itself cannot be sent, so nothing is known of the site. */
+/** The page's own request cannot be sent, so its robots.txt says nothing about the site. */
 export class PageCannotBeSent extends Error {
   override readonly cause: DownloadError;
 
@@ -62,9 +62,8 @@ export class PageCannotBeSent extends Error {
 }
 
 /**
- * Fetch it as the claim says.
- * @param page whose lease is used: its robots.txt may be at a private address if the page may.
- * @throws PageCannotBeSent; DownloadError `aborted` when the page has been taken from this node.
+ * Fetch the robots.txt of a claim. @param page whose lease is used. Its robots.txt may be at a private address if the page
+ * may. @throws PageCannotBeSent; DownloadError `aborted` when the page has been taken from this node.
  */
 export async function fetchRobots(
   claim: RobotsClaim,
@@ -108,10 +107,10 @@ export async function fetchRobots(
     } catch (error) {
       if (flight.over || !(error instanceof DownloadError)) throw error;
       if (hops === 0 && isFaultOfRequest(error)) throw new PageCannotBeSent(error);
-      // Another proxy would come too late for the delay of the domain.
+      // Trying another proxy would be too late for the delay of the domain.
       if (error.proxies?.cutShort === true) return later(0);
       add(stats, `robotstxt/exception_count/${error.reason}`);
-      // A crawl from the cache alone has no robots.txt, and asks no site for anything.
+      // A crawl that uses only the cache has no robots.txt, and sends no request to the site.
       if (error.reason === 'not_cached') return end(noRules);
       const waitMs = error.proxies?.waitMs ?? null;
       return end(failure(claim, error.message, error.retryable, waitMs, deps.retry), error.message);
@@ -151,7 +150,7 @@ function failure(
   return { kind: 'failed', afterMs: plan.afterMs };
 }
 
-/** An untrusted link to a private address, for one, must not keep the pages of that address from a trusted seed. */
+/** For example, an untrusted link to a private address must not block the pages of that address for a trusted seed. */
 function isFaultOfRequest({ reason }: DownloadError): boolean {
   return reason === 'private_address' || reason === 'bad_request';
 }

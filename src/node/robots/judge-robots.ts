@@ -16,9 +16,8 @@ export type RobotsVerdict =
   | { readonly kind: 'failed'; readonly why: string };
 
 /**
- * Judge a response. A 2xx has the rules. A 4xx allows everything, and so does a redirect that leads nowhere or is one too
- * many. Any other status is a failure, which forbids everything for a time.
- * @param hops redirects followed before.
+ * Judge a response. A 2xx contains the rules. A 4xx allows everything, and so does a redirect to nowhere or one redirect
+ * too many. Any other status is a failure, which forbids everything for a time. @param hops redirects followed before.
  */
 export function judgeRobots(
   { url, status, headers, body }: Pick<Download, 'url' | 'status' | 'headers' | 'body'>,
@@ -44,15 +43,15 @@ const RULES = new Set(['user-agent', 'allow', 'disallow', 'crawl-delay']);
 const HTML = /^\s*<(?:!doctype|html)/i;
 
 /**
- * The rules of a robots.txt: without comments and sitemaps, so that the store keeps little. An HTML page has no rules. Of a
- * text that is too long the last line may be cut, and is dropped.
+ * The rules of a robots.txt, without comments and sitemaps, so that the store keeps little. An HTML page has no rules. The
+ * last line of a text that is too long may be cut, and is dropped.
  */
 export function rulesOf(body: Buffer, contentType: string | null): string {
   const text = decodeBody(body.subarray(0, MAX_ROBOTS_BYTES), contentType).replace(/^\uFEFF/, '');
   if (HTML.test(text)) return '';
   const lines = text.split(/\r\n|\r|\n/);
   if (body.length >= MAX_ROBOTS_BYTES) lines.pop();
-  // The stores keep no NUL. In a path it is written so.
+  // The stores accept no NUL character. In a path it is written as %00.
   return lines
     .filter((line) => [...robotsLines(line)].some(({ key }) => RULES.has(key)))
     .join('\n')

@@ -1,4 +1,4 @@
-/** How a page ends that robots.txt keeps from being downloaded. */
+/** How a page ends that may not be downloaded because of robots.txt. */
 import { noEffects, type Outcome } from '../../frontier/frontier.js';
 import { add } from '../links/filter-links.js';
 import { errback } from '../page/apply-verdict.js';

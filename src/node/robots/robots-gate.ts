@@ -19,7 +19,6 @@ import { OTHER_PORT, PLAIN_HOST } from '../../http/url/host-patterns.js';
 import type { Logger } from '../../log.js';
 import type { Outage } from '../membership/outage.js';
 import type { RobotsOptions } from '../node-options.js';
-import { beginWithinMs } from '../page/judge-download.js';
 import type { Flight } from '../page/leased-pages.js';
 import { type FetchDeps, type FetchEnd, fetchRobots, PageCannotBeSent } from './fetch-robots.js';
 import type { OriginRules, RulesCache } from './rules-cache.js';
@@ -121,7 +120,8 @@ export class RobotsGate {
     const { origin } = claim;
     const giveBack = (): RobotsResult => ({ kind: 'later', url: claim.url, hops: claim.hops, afterMs: 0 });
     try {
-      if (this.#isTooLate(flight)) {
+      // The request for a robots.txt uses the lease of its page.
+      if (performance.now() > flight.beginByMs) {
         await this.#store(claim, { result: giveBack(), stats: {} });
         return { kind: 'released', reason: 'late' };
       }
@@ -187,11 +187,6 @@ export class RobotsGate {
     const { frontier, outage, halt } = this.#deps;
     return outage.through('takeInstant', halt, () => frontier.takeInstant(domain, withinMs));
   };
-
-  /** The same bound as for a page: after it, another node may send a request to the domain at the same time. */
-  #isTooLate({ lease, dueAt }: Flight): boolean {
-    return performance.now() - dueAt > beginWithinMs(lease.delayMs);
-  }
 
   #throttle(domain: string, change: Parameters<Frontier['throttle']>[1]): void {
     this.#deps.frontier.throttle(domain, change).catch((error: unknown) => {

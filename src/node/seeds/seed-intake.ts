@@ -18,7 +18,7 @@ import type { LinkRules } from '../links/filter-links.js';
 import type { Alarm } from '../membership/wake-up.js';
 import { requestsOfSeed } from './seed-requests.js';
 
-/** Nodes see new seeds at about the same time; those that wait a little longer find them gone already. */
+/** Nodes see new seeds at about the same time. A node that waits a little longer finds that another one has taken them. */
 const JITTER_MS = 50;
 /** How much of a bad seed a log line shows. */
 const SHOWN_BYTES = 200;
@@ -45,7 +45,7 @@ export class SeedIntake {
     this.#options = options;
   }
 
-  /** Take in one batch, if there is one to take and none is on its way. Never waits. */
+  /** Start the intake of one batch, if there are seeds and no intake runs. Never waits. */
   offer(crawl: CrawlState): void {
     if (this.#running || crawl.seedsWaiting === 0) return;
     if (crawl.control !== 'running' || crawl.closing !== null || crawl.full) return;
@@ -57,7 +57,7 @@ export class SeedIntake {
     });
   }
 
-  /** Somebody who moved from startUrls to seeds may have left both by mistake. */
+  /** An author who has replaced startUrls by seeds may have left both by mistake. */
   #noticeBoth(): void {
     const { spider, log } = this.#options;
     if (this.#saidBoth || spider.startUrls.length === 0) return;
@@ -77,7 +77,7 @@ export class SeedIntake {
     );
   }
 
-  /** Never rejects: the loop notices by itself when the store is away or the incarnation died. */
+  /** Never rejects: the main loop notices by itself when the store is away or the incarnation died. */
   async #takeBatch(waiting: number): Promise<void> {
     const { frontier, batch, log } = this.#options;
     await sleep(Math.random() * JITTER_MS);
@@ -92,7 +92,7 @@ export class SeedIntake {
     }
   }
 
-  /** The loop reports a store that is away, or a dead incarnation. Anything else is logged here, once. */
+  /** The main loop reports a store that is away, or a dead incarnation. Anything else is logged here, once. */
   #sayOnce(error: unknown): void {
     const { log } = this.#options;
     const what = error instanceof CrawlnodeError ? error.message : String(error);
@@ -129,7 +129,7 @@ function bad(reason: string): InvalidRequestError {
   return new InvalidRequestError(`bad seed: ${reason}`, { code: 'bad_seed' });
 }
 
-/** A conversion that never ends would hold up all seeds behind it, and the crawl would wait for them for ever. */
+/** A conversion that never ends would block all seeds behind it, and the crawl would wait for them for ever. */
 async function within<T>(ms: number, conversion: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,6 +1,6 @@
 /**
- * Requests that come from outside or from `startUrls`: depth 0, and each the origin of what descends from it. Trusted
- * ones, which the user named, may connect to private addresses and name a proxy; seeds of the store and of sitemaps may not.
+ * Converts seeds and `startUrls` to requests. They have depth 0, and each is the origin of its descendants. Trusted ones,
+ * which the user named, may connect to private addresses and name a proxy; seeds of the store and of sitemaps may not.
  */
 import { InvalidRequestError, messageOf, UsageError } from '../../errors.js';
 import { expires } from '../../frontier/dupefilter-classes.js';
@@ -12,12 +12,15 @@ import { callbackName } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
 import { type LinkRules, toFrontier } from '../links/filter-links.js';
 
-/** Whether the user named a seed, in the spider or on the command line; anybody who reaches the store may add others. */
+/**
+ * Whether the user named a seed, in the spider or on the command line. Seeds in the store are untrusted, since others may
+ * add them.
+ */
 export type Trust = 'trusted' | 'untrusted';
 
 /**
  * A seed as the frontier takes it; `crawlnode seed` and the intake use the same.
- * @param ordinal tells unfiltered seeds of one job apart.
+ * @param ordinal tells seeds with dontFilter of one job apart.
  */
 export function seedRequest(
   request: Request,
@@ -67,9 +70,9 @@ function startRequest(start: unknown, n: number, { name }: Spider): Request {
 }
 
 /**
- * Start requests that a later run of the job pushes again, for the dupefilter to judge: those of a refresh rule, and
- * all where fingerprints expire. An unfiltered one is not among them: nothing would tell the second node of a run that
- * the first has pushed it.
+ * Selects start requests that a later run of the job pushes again; the dupefilter decides about each. They are those of a
+ * refresh rule, and all of them when fingerprints expire. Those with dontFilter are excluded: the second node of a run could not
+ * tell that the first has pushed them.
  */
 export function comesAgain({ refresh }: LinkRules, dupefilter: Dupefilter): (request: Request) => boolean {
   const allExpire = expires(dupefilter);
@@ -119,7 +122,7 @@ function severalOf(made: unknown): Iterable<unknown> | AsyncIterable<unknown> {
   throw noRequest(made);
 }
 
-/** All requests of a seed are accepted in one step, which holds the store up. */
+/** A limit, since all requests of a seed are accepted in one step, which blocks the store. */
 function tooMany(): InvalidRequestError {
   return new InvalidRequestError(
     `bad seed: it makes more than ${MAX_SEED_REQUESTS} requests, or more than 64 MB of them; make several seeds of it`,

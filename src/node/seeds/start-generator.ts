@@ -8,7 +8,7 @@
  * ```
  *
  * One node runs it. When that node dies, another one runs it again from its beginning, so no request of it is lost: the
- * store accepts a filtered request once by its fingerprint, and an unfiltered one once by its place.
+ * store accepts a request once by its fingerprint, and one with dontFilter once by its place.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CrawlnodeError, closingReason, concernsNode, messageOf } from '../../errors.js';
@@ -30,9 +30,9 @@ import { StartSilence } from './start-silence.js';
 
 /** Requests pushed at a time. */
 const CHUNK = 500;
-/** A generator that is slow has what it gave so far pushed after this time. */
+/** When a generator is slow, the requests that it has yielded are pushed after this time. */
 const FLUSH_MS = 200;
-/** While so many requests are pending, nothing more is read; half as many let it go on. */
+/** At this many pending requests the generator is paused; at half as many it continues. */
 const MAX_WAITING = 10_000;
 const LOOK_MS = 250;
 /** How often a node looks whether the one that runs start() has died. */
@@ -47,7 +47,7 @@ export interface StartDeps {
   readonly log: Logger;
   /** SCHEDULER_QUEUE_LIMIT; 0 for none. */
   readonly queueLimit: number;
-  /** A `start()` that gives nothing for this long is warned of. */
+  /** A warning is logged when `start()` yields nothing for this time. */
   readonly silenceMs: number;
   /** Aborted when this incarnation ends, or is to stop. */
   readonly stop: AbortSignal;
@@ -82,7 +82,7 @@ async function readAll(deps: StartDeps): Promise<void> {
     while (!stop.aborted) {
       const chunk = await reader.nextChunk();
       if (stop.aborted) return;
-      // While its requests wait for a place in the queue, nothing more is asked of it.
+      // While the queue is full, the generator is not asked for more.
       if (chunk.values.length > 0) silence.end();
       await pusher.push(chunk.values, chunk.isLast);
       if (chunk.values.length > 0) silence.begin();
@@ -127,7 +127,7 @@ type Step = IteratorResult<unknown>;
 class StartReader {
   readonly #spider: Spider;
   #iterator: Iterator<unknown> | AsyncIterator<unknown> | null = null;
-  /** A value that was asked for, but had not come when a chunk was closed. */
+  /** A value that was requested but had not arrived when its chunk was closed. */
   #pending: Promise<Step> | null = null;
 
   constructor(spider: Spider) {
@@ -160,7 +160,7 @@ class StartReader {
     return { values, isLast: false };
   }
 
-  /** Let the generator run its `finally` blocks. One that waits for something does so when that comes. */
+  /** Let the generator run its `finally` blocks. If it waits for something, they run after that. */
   end(): void {
     this.#pending?.catch(() => {});
     void Promise.resolve(this.#iterator?.return?.()).catch(() => {});
@@ -236,7 +236,7 @@ class StartPusher {
   #send(chunk: readonly FrontierRequest[], total: number | null): Promise<PushAnswer> {
     const { frontier, outage, stop } = this.#deps;
     const part = { from: this.#count, total, key: this.#key };
-    return outage.through('push', stop, () => frontier.push(chunk, 'start-filtered', part));
+    return outage.through('push', stop, () => frontier.push(chunk, 'start-generated', part));
   }
 }
 

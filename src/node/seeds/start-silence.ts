@@ -1,11 +1,11 @@
-/** Warns of a `start()` that gives nothing and does not end: it keeps the crawl from being complete, and shows no error. */
+/** Warns when `start()` yields nothing and does not end: the crawl cannot complete, and no error shows why. */
 import type { Logger } from '../../log.js';
 
 export interface StartSilenceOptions {
   readonly log: Logger;
   /** The name of the spider. */
   readonly spider: string;
-  /** CALLBACK_TIMEOUT: a callback has no longer either. `start()` is not given up, since it may wait for a slow source. */
+  /** CALLBACK_TIMEOUT, the limit of callbacks. `start()` is not given up after it, since it may wait for a slow source. */
   readonly afterMs: number;
   /** Ends the warnings. */
   readonly stop: AbortSignal;
@@ -45,7 +45,7 @@ export class StartSilence {
       );
       this.#warnAfter(forMs);
     }, ms);
-    // A node is kept alive by its store, not by this.
+    // This timer must not keep the process alive; the connection to the store does.
     this.#timer.unref();
   }
 }

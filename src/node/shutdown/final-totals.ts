@@ -14,9 +14,8 @@ export interface FinalTotals {
 }
 
 /**
- * Read the totals of the crawl and of its run.
- * @param waitForOthers for so many ms at most: where the run has ended, other nodes may still finish pages they have in
- *   work, which count too. 0 reads once.
+ * Read the totals of the crawl and of its run. @param waitForOthers when the run has ended, wait for at most this many ms
+ * for pages that other nodes still finish, since they count too. 0 reads once.
  */
 export async function readFinalTotals(
   frontier: Pick<Frontier, 'snapshot'>,

@@ -23,7 +23,7 @@ import type { Incarnation } from '../membership/incarnation.js';
 import type { NodeState } from '../membership/node-state.js';
 import type { Ending } from './node-stop-reason.js';
 
-/** A live node gives a sign of life within a second. Until then the leave is tried often, afterwards seldom. */
+/** A live node is noticed within a second. During it the leave is tried often, later seldom. */
 const SOON_MS = 1_000;
 const SOON_EVERY_MS = 50;
 const LATER_EVERY_MS = 1_000;
@@ -46,12 +46,12 @@ export class Parting {
     this.#self = self;
   }
 
-  /** How long to stay before the next try; null when nothing is waited for. */
+  /** How long to wait before the next try; null when this node waits for nothing. */
   get waitMs(): number | null {
     return this.#waitMs;
   }
 
-  /** @param end what the crawl's state says. @returns the same once nothing holds this node; it may have left then. */
+  /** @param end how the crawl ends by its state. @returns the same once this node may leave; it may have left by then. */
   async judge(end: Ending | null): Promise<Ending | null> {
     this.#waitMs = null;
     if (end === null) this.#since = null;
@@ -65,7 +65,7 @@ export class Parting {
     return this.#leave(end);
   }
 
-  /** At most for NODE_TIMEOUT: a sibling that hangs while it starts is not waited for any longer. */
+  /** At most for NODE_TIMEOUT, in case a sibling hangs while it starts. */
   #awaitsSibling({ reason }: Ending): boolean {
     const { siblings, options } = this.#node.deps;
     const beginsAgain =
@@ -101,7 +101,7 @@ export class Parting {
     return null;
   }
 
-  /** Logged once, when a live node would have given a sign of life. */
+  /** Logged once, after the time in which a live node would have been noticed. */
   #say({ incarnations, forMs }: Silence): void {
     if (this.#hasSaid) return;
     this.#hasSaid = true;

@@ -1,4 +1,4 @@
-/** What users are told of lost requests: those whose records vanished from the store. */
+/** Messages about lost requests: requests whose records vanished from the store. */
 import type { CrawlState } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 
@@ -6,8 +6,19 @@ import type { Logger } from '../../log.js';
 export function lossMessage(lost: number, crawl: string): string {
   return (
     `${requestsAre(lost)} lost: their records vanished from the store, because somebody deleted keys or rows, or Redis ` +
-    `evicted them. Restore a backup, or begin anew with "crawlnode reset ${crawl}"; or have all pages fetched again: ` +
-    `"crawlnode reset ${crawl} --only dupefilter", then seed the first ones`
+    `evicted them. ${whatToDo(crawl, true)}`
+  );
+}
+
+/** The ways out of a loss, the cheapest first. @param mayRepair false once it is known that no record is left to repair from */
+export function whatToDo(crawl: string, mayRepair: boolean): string {
+  const repair =
+    `Stop the nodes and run "crawlnode doctor ${crawl} --repair": it brings back each request whose record is still there, and ` +
+    'no page is fetched twice. For the others: ';
+  return (
+    `${mayRepair ? repair : ''}restore a backup; or have all pages fetched again, with "crawlnode reset ${crawl} --only dupefilter", ` +
+    `or with "crawlnode reset ${crawl}", which deletes the items and counters too; or go on without these pages and what they ` +
+    `link to: "crawlnode doctor ${crawl} --accept-losses"`
   );
 }
 
@@ -15,7 +26,9 @@ function requestsAre(lost: number): string {
   return lost === 1 ? '1 request is' : `${lost.toLocaleString('en')} requests are`;
 }
 
-/** The lost requests of a crawl, as one node hears of them: said at once, and again when many more are lost. */
+/**
+ * The lost requests of a crawl, as one node learns of them. They are logged at once, and again when there are many more.
+ */
 export class Losses {
   readonly #log: Logger;
   readonly #crawl: string;
@@ -33,13 +46,13 @@ export class Losses {
   hear({ lost }: Pick<CrawlState, 'lost'>): void {
     this.#before ??= lost;
     this.#now = lost;
-    // Losses are found in batches: twice as many is news, one more batch is not.
+    // Losses are found in batches, so another message is logged only when their number has doubled.
     if (lost === 0 || lost < 2 * this.#said || lost === this.#said) return;
     this.#said = lost;
     this.#log.error({ lost }, lossMessage(lost, this.#crawl));
   }
 
-  /** A sentence when requests were lost while this node took part; else null. */
+  /** A sentence when requests were lost while this node took part; else null. It changes no exit code (`withLosses`). */
   get why(): string | null {
     return this.#now > (this.#before ?? 0) ? lossMessage(this.#now, this.#crawl) : null;
   }

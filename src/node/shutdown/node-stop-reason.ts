@@ -1,4 +1,4 @@
-/** Why a node stops, decided from what the store and the node itself say. Pure functions. */
+/** Decides why a node stops, from the state of the store and of the node itself. Pure functions. */
 import { FrontierGoneError, WaitedTooLongError } from '../../errors.js';
 import type { FeedTrouble } from '../../feed-outbox.js';
 import { howMany } from '../../format-amounts.js';
@@ -13,11 +13,11 @@ export interface Ending {
   readonly message: string | null;
   /** False when there is nothing to deregister from: the records are gone, or this node has left already. */
   readonly leave: boolean;
-  /** The store has been away for too long, so nothing is waited for as the node leaves. */
+  /** The store has been away for too long, so the leaving node waits for nothing. */
   readonly atOnce?: true;
 }
 
-/** What a node knows of itself when it asks whether to stop. */
+/** The state of a node when it decides whether to stop. */
 export interface NodeView {
   readonly exitWhenDone: boolean;
   readonly startTimeoutMs: number;
@@ -26,7 +26,7 @@ export interface NodeView {
   readonly joinedForMs: number;
   /** Whether there were requests when it joined, or it has processed some since. */
   readonly worked: boolean;
-  /** Whether an earlier node has pushed the spider's start requests, so that none are to come. */
+  /** Whether an earlier node has pushed the start requests of the spider, so that none will follow. */
   readonly startedBefore: boolean;
   /** What it found when it joined. */
   readonly found: Joined['found'];
@@ -43,21 +43,29 @@ export function ending(reason: string, message: string | null = null): Ending {
  * A crawl in which nothing has begun waits for its first seed.
  */
 export function crawlEnding(crawl: CrawlState, view: NodeView): Ending | null {
-  if (crawl.closing !== null) return ending(crawl.closing);
+  if (crawl.closing !== null) return withLosses(ending(crawl.closing), crawl, view);
   if (crawl.control === 'stopping') return ending('stopped');
-  if (isIdleTooLong(crawl, view)) return lossEnding(crawl, view) ?? ending('finished', nothingToDo(view));
+  if (isIdleTooLong(crawl, view)) return withLosses(ending('finished', nothingToDo(view)), crawl, view);
   if (!view.exitWhenDone || !crawl.finished) return null;
-  const loss = crawl.acceptedInRun > 0 || view.worked || view.startedBefore ? lossEnding(crawl, view) : null;
-  if (loss !== null) return loss;
+  // Also where this run had nothing to do: it would take what an earlier one has lost for done.
+  if (crawl.lost > 0) return withLosses(ending('finished'), crawl, view);
   if (crawl.acceptedInRun > 0 || view.worked) return ending('finished');
   if (view.startedBefore) return ending('finished', `${nothingNew(view)}; ${howToCrawlAgain(view)}`);
   return view.joinedForMs >= view.startTimeoutMs ? ending('finished', nothingCame(view)) : null;
 }
 
-/** A crawl of which nothing is left but what was lost: complete, and not finished. Null where nothing was lost. */
-function lossEnding({ lost }: CrawlState, { crawlArguments }: NodeView): Ending | null {
-  if (lost === 0) return null;
-  return { reason: 'requests_lost', exitCode: 1, message: lossMessage(lost, crawlArguments), leave: true };
+/**
+ * The end of a run that ends by itself: 1 while requests are lost, in this and every later run. A crawl whose only remaining
+ * requests are lost is complete, but not finished. `stop` and signals keep their codes, so that a supervisor starts nothing again.
+ */
+export function withLosses(
+  end: Ending,
+  { lost }: Pick<CrawlState, 'lost'>,
+  { crawlArguments }: Pick<NodeView, 'crawlArguments'>,
+): Ending {
+  if (lost === 0) return end;
+  const reason = end.reason === 'finished' ? 'requests_lost' : end.reason;
+  return { ...end, reason, exitCode: 1, message: lossMessage(lost, crawlArguments) };
 }
 
 /**
@@ -109,7 +117,7 @@ function nothingCame(view: NodeView): string {
   return `${waited}; seed it with "crawlnode seed ${view.crawlArguments} URL", or give the spider startUrls`;
 }
 
-/** A run that finds its start requests pushed, and all that came of them done. */
+/** A run whose start requests were pushed by an earlier run, and which has nothing left to do. */
 export function nothingNew({ found }: Pick<NodeView, 'found'>): string {
   return `nothing to crawl: an earlier run pushed the start requests, and ${everythingSeen(found)}`;
 }
@@ -122,7 +130,7 @@ function everythingSeen({ seen, lost }: Joined['found']): string {
     : `all ${seen.toLocaleString('en')} requests known from earlier runs are done or failed`;
 }
 
-/** What a user may want who runs a finished crawl again. */
+/** What a user who runs a finished crawl again may want to do. */
 export function howToCrawlAgain({ crawlArguments: name }: Pick<NodeView, 'crawlArguments'>): string {
   return (
     `to start over, run "crawlnode reset ${name}" or use another --job; to fetch single pages again, ` +

@@ -11,11 +11,11 @@ import type { Alarm } from '../membership/wake-up.js';
 import type { Slots } from '../page/leased-pages.js';
 import type { Ending } from './node-stop-reason.js';
 
-/** What the store gets to answer releases and the leave, once the grace time is over. */
+/** The time for the store to answer releases and the leave, once the grace time is over. */
 const LAST_WORDS_MS = 1_000;
 
 const notInOrder = 'this node could not deregister; other nodes will recover the requests it held';
-const kept =
+const keptNotice =
   'the crawl is kept, as a signal, stop or budget ended it: SCHEDULER_PERSIST false clears only finished crawls';
 
 export interface Leaving {
@@ -37,7 +37,7 @@ export interface Leaving {
   readonly disowned: () => boolean;
 }
 
-/** Drain the slots, then leave the crawl with the ending's reason. */
+/** Wait for the pages in progress, then leave the crawl with the reason of the ending. */
 export async function windDown(ending: Ending, leaving: Leaving): Promise<void> {
   const { slots, alarm, force, log, disowned } = leaving;
   const deadline = performance.now() + (ending.atOnce ? 0 : leaving.graceMs);
@@ -68,7 +68,7 @@ export async function windDown(ending: Ending, leaving: Leaving): Promise<void> 
   slots.giveUp();
 }
 
-/** Resolves when the promise does, the time is up, or a signal cuts it short. */
+/** Resolves when the promise does, when the time is up, or when a signal ends the wait. */
 async function within(promise: Promise<void>, ms: number, cut?: AbortSignal): Promise<void> {
   const done = new AbortController();
   const signal = cut === undefined ? done.signal : AbortSignal.any([done.signal, cut]);
@@ -76,7 +76,7 @@ async function within(promise: Promise<void>, ms: number, cut?: AbortSignal): Pr
   done.abort();
 }
 
-/** Leave when every settle is answered, so that the last node sees whether the crawl is complete. */
+/** Leave after every settle is answered, so that the last node can see whether the crawl is complete. */
 async function lastWords(
   reason: string,
   { slots, frontier, outage, log, persist, readTotals, onLast, disowned }: Leaving,
@@ -90,7 +90,7 @@ async function lastWords(
     const { last, cleared } = await outage.through('leave', giveUp, () => frontier.leave(reason));
     if (last) onLast();
     log.debug({ last, cleared }, 'left the crawl');
-    if (last && !cleared && !persist) log.info({ reason }, kept);
+    if (last && !cleared && !persist) log.info({ reason }, keptNotice);
   } catch (error) {
     if (!giveUp.aborted) log.warn({ error: messageOf(error) }, notInOrder);
   }

@@ -20,7 +20,7 @@ export interface BatchPipeline {
   readonly name: string;
   committed(batch: readonly CommittedItem[]): unknown;
   readonly batchItems: number;
-  /** A smaller batch is passed on when its first item has waited for so long. */
+  /** A batch that is not full is delivered when its first item has waited for this time. */
   readonly batchMs: number;
 }
 
@@ -28,7 +28,7 @@ export interface CallerOptions {
   readonly outboxes: PipelineOutboxes;
   readonly writer: FeedWriter;
   readonly pipeline: BatchPipeline;
-  /** A node that gave no sign for so long may be replaced. */
+  /** A node whose claim was not renewed for this time may be replaced. */
   readonly staleMs: number;
   /** More waiting items than this are too many. */
   readonly maxWaiting: number;
@@ -37,7 +37,7 @@ export interface CallerOptions {
 
 const MIN_POLL_MS = 50;
 const MAX_POLL_MS = 500;
-/** How often a node looks whether the pipeline has lost the node that calls it. */
+/** How often a node checks whether the pipeline needs a new caller. */
 const OTHERS_POLL_MS = 1_000;
 const MIN_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 10_000;
@@ -46,9 +46,11 @@ const LAST_WORDS_MS = 1_000;
 export class CommittedCaller {
   readonly #options: CallerOptions;
   readonly #stop = new AbortController();
-  /** What the store knows as accepted; null while another node calls the pipeline, or none does. */
+  /**
+   * The checkpoint in the store: what the pipeline has accepted. Null while another node calls the pipeline, or none does.
+   */
   #accepted: number | null = null;
-  /** Accepted by the pipeline, but perhaps not yet known to the store. */
+  /** A checkpoint that the pipeline has accepted, but which the store may not have yet. */
   #unconfirmed: number | null = null;
   /** The items of `#unconfirmed`, as the store has them. */
   #unconfirmedItems: readonly string[] = [];
@@ -60,7 +62,7 @@ export class CommittedCaller {
   #failing: string | null = null;
   #pauseMs = MIN_POLL_MS;
   #progressAt = performance.now();
-  /** Of the items that waited when this node was told to leave, those that it has yet to pass on. */
+  /** When this node was told to leave: how many of the items that waited then are still to be delivered. */
   #left = Number.POSITIVE_INFINITY;
   #running: Promise<void> | null = null;
   #isFirst = true;
@@ -80,7 +82,7 @@ export class CommittedCaller {
       : `committed() of ${pipeline.name} has not resolved for ${Math.round(forMs / 1_000)} s`;
   }
 
-  /** Items of the whole crawl that wait for the pipeline, as far as this node has heard. */
+  /** How many items of the whole crawl wait for the pipeline, by the last answer of the store. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -89,14 +91,15 @@ export class CommittedCaller {
     return this.#waiting > this.#options.maxWaiting;
   }
 
-  /** Begin to pass items on, whenever no other node does. */
+  /** Start delivering items whenever no other node does. */
   start(): void {
     this.#running = this.#run();
   }
 
   /**
-   * Pass on what waits now, as long as the pipeline accepts something every `graceMs`, and let another node go on.
-   * @returns why some of it still waits; null when none of it does, or another node calls the pipeline.
+   * Deliver the items that wait now, as long as the pipeline accepts some within every `graceMs`. Then let another node
+   * continue.
+   * @returns why some of them still wait; null when none do, or another node calls the pipeline.
    */
   async stop(graceMs: number): Promise<string | null> {
     this.#progressAt = performance.now();
@@ -124,7 +127,7 @@ export class CommittedCaller {
       } catch (error) {
         pauseMs = this.#pauseAfter(error);
       }
-      // With backoff also after the stop, so that a failing pipeline is not called without a pause.
+      // The backoff applies after the stop too, so that a failing pipeline is not called without a pause.
       const signal = this.#failing === null && !this.#stop.signal.aborted ? this.#stop.signal : undefined;
       if (pauseMs > 0 && !this.#isOver) await sleep(pauseMs, undefined, { signal }).catch(() => {});
     }
@@ -134,7 +137,7 @@ export class CommittedCaller {
   async #step(): Promise<number> {
     const { outboxes, writer, pipeline } = this.#options;
     const isLast = this.#stop.signal.aborted;
-    // At once, so that the store knows the pipeline by its name.
+    // Registered at once, so that the store has the name of the pipeline.
     if (this.#isFirst) {
       this.#isFirst = false;
       await this.#hold();
@@ -163,8 +166,8 @@ export class CommittedCaller {
   async #hold(): Promise<void> {
     const { outboxes, writer, staleMs } = this.#options;
     if (this.#accepted === null) {
-      const known = await outboxes.open(writer, { staleMs });
-      this.#accepted = known?.sequence ?? 0;
+      const checkpoint = await outboxes.open(writer, { staleMs });
+      this.#accepted = checkpoint?.sequence ?? 0;
       this.#confirmedAt = performance.now();
     } else if (performance.now() - this.#confirmedAt > staleMs / 4) {
       await this.#renew();
@@ -179,11 +182,11 @@ export class CommittedCaller {
     const batch = uniqueBatch(texts.map((text, n) => committedItem(text, from + n + 1, pipeline.name, log)));
     const count = batch.length;
     const firstId = batch[0]!.id;
-    // While it works, other nodes must not take it for dead.
+    // While `committed` runs, the claim must be renewed, or other nodes take over.
     const renewing = setInterval(() => void this.#renew().catch(() => {}), staleMs / 4);
     this.#calledAt = performance.now();
     try {
-      // A copy, since a pipeline may take its batch apart.
+      // A copy, since a pipeline may change its batch.
       await pipeline.committed([...batch]);
     } catch (error) {
       throw new NotAccepted(`committed() of ${pipeline.name} failed: ${messageOf(error)}`, firstId);
@@ -219,7 +222,7 @@ export class CommittedCaller {
     this.#confirmedAt = performance.now();
   }
 
-  /** What to do after an error. @returns after how many ms to go on. */
+  /** Handle an error. @returns the time in ms until the next attempt. */
   #pauseAfter(error: unknown): number {
     const isLast = this.#stop.signal.aborted;
     if (error instanceof RefusedError) {
@@ -235,7 +238,7 @@ export class CommittedCaller {
       this.#unconfirmed = null;
       return MIN_POLL_MS;
     }
-    // Of an outage of the store the node speaks, except at the end.
+    // The node reports an outage of the store, except at the end.
     if (!(error instanceof FrontierUnavailableError) || isLast) this.#note(error);
     this.#pauseMs = Math.min(Math.max(this.#pauseMs * 2, MIN_BACKOFF_MS), MAX_BACKOFF_MS);
     return this.#pauseMs;

@@ -1,7 +1,7 @@
 /** A committed item as `committed` of a pipeline gets it, read from the store. */
 import type { Logger } from '../../log.js';
 
-/** An item that is committed, with an id that is the same whenever the item comes again. */
+/** A committed item. Its id is the same whenever the item is delivered again. */
 export interface CommittedItem {
   /**
    * The id of its request and its number in the page: `<40 hex digits>-<n>`, n from 1. It is unique in a crawl. A page that
@@ -13,7 +13,10 @@ export interface CommittedItem {
   readonly item: any;
 }
 
-/** @param text `{ "id", "item" }`. Others can write to the store: anything else comes under `value`, with its sequence as id. */
+/**
+ * @param text `{ "id", "item" }`. Other programs can write to the store: any other text becomes an item with the text under
+ *   `value`, and its sequence as id.
+ */
 export function committedItem(text: string, sequence: number, pipeline: string, log: Logger): CommittedItem {
   try {
     const { id, item } = JSON.parse(text) as CommittedItem;
@@ -30,8 +33,8 @@ export function committedItem(text: string, sequence: number, pipeline: string, 
 }
 
 /**
- * The items up to the first whose id has occurred: a page that was crawled again within a batch comes with the next one,
- * since no database takes two rows of one key in one upsert.
+ * The items up to the first id that occurs twice (a page was crawled again within a batch). The rest follows in the next
+ * batch, since no database accepts two rows with one key in one upsert.
  */
 export function uniqueBatch(items: readonly CommittedItem[]): readonly CommittedItem[] {
   const seen = new Set<string>();

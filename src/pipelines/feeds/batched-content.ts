@@ -1,7 +1,7 @@
 /**
- * A feed in several files of so many items each (`batch_item_count`), or of some items only (`item_filter`). The checkpoint
- * says in its header which file it is in and how many items that holds, so both are exact under a kill: a new file is
- * recorded in the store before its first item is written.
+ * A feed in several files with a number of items each (`batch_item_count`), or with a filter for items (`item_filter`). The
+ * header of the checkpoint records the current file and its number of items. A new file is recorded in the store before its
+ * first item is written, so both are exact after a kill.
  */
 import { CrawlnodeError } from '../../errors.js';
 import type { FeedCheckpoint } from '../../feed-outbox.js';
@@ -13,7 +13,7 @@ import { batchPath } from './formats/feed-format.js';
 export interface Batching {
   /** The most items of a file; 0 for one file with all. */
   readonly batchItems: number;
-  /** Whether an item goes to the feed; null where all do. It must not change its mind. */
+  /** Whether an item belongs to the feed; null for all items. It must give the same answer every time. */
   readonly accepts: ((item: unknown) => boolean) | null;
 }
 
@@ -30,7 +30,7 @@ interface Place {
 export class BatchedContent {
   readonly #options: ContentOptions;
   readonly #batching: Batching;
-  /** The file in work; null where it is full, or not known yet. */
+  /** The open file; null when the last one is full, or none is open yet. */
   #file: { readonly batch: number; readonly content: FeedContent } | null = null;
   #mended = 0;
 
@@ -43,7 +43,7 @@ export class BatchedContent {
     return this.#mended + (this.#file?.content.mended ?? 0);
   }
 
-  /** A file that was moved away is no reason to begin the feed anew. */
+  /** When a file was moved away, the feed still continues with the next one. */
   async isEmpty(): Promise<boolean> {
     return false;
   }
@@ -123,7 +123,7 @@ export class BatchedContent {
     await content.close();
   }
 
-  /** The items that go to the file, of as many texts as it has room for. */
+  /** The items for the current file, from no more texts than it has room for. */
   #select(texts: readonly string[], inFile: number): { accepted: string[]; consumed: number } {
     const { batchItems, accepts } = this.#batching;
     const room = batchItems === 0 ? Number.POSITIVE_INFINITY : batchItems - inFile;

@@ -1,6 +1,6 @@
 /**
- * What stands in a feed file: begun, brought back to a checkpoint, and added to at its end. Items come from the store, so
- * each is checked; how far the file is about to be written is recorded before it is (`feed-records.ts`).
+ * The content of a feed file: starting it, restoring it to a checkpoint, and appending to it. Items come from the store, so
+ * each is checked. Before a write, its end is recorded (`feed-records.ts`).
  */
 import { CrawlnodeError, RefusedError } from '../../errors.js';
 import type { FeedCheckpoint } from '../../feed-outbox.js';
@@ -21,15 +21,15 @@ export interface ContentOptions extends FeedLayout {
   readonly format: FeedFormatName;
   /** False: a file without an item is removed when its writer ends (`store_empty`). */
   readonly storeEmpty?: boolean;
-  /** `-O`: begin the file anew, unless the job has written to it before; `-o` goes on after what is there. */
+  /** `-O`: empty the file, unless this job has written to it before. `-o` appends to its content. */
   readonly overwrite: boolean;
-  /** For the record: of a feed in several files, and of one with a filter (`FeedRecord`). */
+  /** Recorded for a feed in several files, or with a filter (`FeedRecord`). */
   readonly template?: string;
   readonly batchItems?: number;
   readonly itemFilter?: string | null;
   /** Only what a dead node left is written. */
   readonly restOnly?: boolean;
-  /** Where this user's files are recorded; without it only the outbox shows what of a file is crawlnode's own. */
+  /** The records of this user's feed files. Without them, only the outbox shows which part of a file is crawlnode's own. */
   readonly records?: FeedRecords;
   readonly log: Logger;
 }
@@ -39,7 +39,7 @@ export class FeedContent {
   readonly #format: FeedFormat;
   readonly #disk: FeedDisk;
   readonly #lock: FeedLock | null;
-  /** What of the file this crawl has written; null before it is known. */
+  /** The part of the file that this crawl has written; null until it is known. */
   #own: OwnPart | null = null;
   /** Somebody else has changed the file, so nothing is cut off it. */
   #isChanged = false;
@@ -54,7 +54,7 @@ export class FeedContent {
   }
 
   /**
-   * Open the file, and make it if need be; what is in it stays.
+   * Open the file, or create it; its content stays.
    * @throws CrawlnodeError `feed_unwritable`; FeedHeldError while another process of this user writes the same file
    */
   static async open(options: ContentOptions): Promise<FeedContent> {
@@ -84,8 +84,8 @@ export class FeedContent {
   }
 
   /**
-   * Begin with the first item of this job: in an empty file, or behind what it holds.
-   * @throws UsageError where nothing can be added to what it holds.
+   * Start writing items of this job, in an empty file or after its content. @throws UsageError where nothing can be
+   * appended to its content.
    */
   async begin(): Promise<FeedCheckpoint> {
     const { overwrite: isOverwritten, records = noRecords } = this.#options;
@@ -97,9 +97,8 @@ export class FeedContent {
   }
 
   /**
-   * Bring the file to a checkpoint of this job.
-   * @param read up to so many items of the outbox that follow a sequence
-   * @throws CrawlnodeError `feed_changed` when the file is not as this job has left it.
+   * Restore the file to a checkpoint of this job. @param read reads items of the outbox after a sequence, at most the given
+   * number @throws CrawlnodeError `feed_changed` when the file is not as this job left it.
    */
   async goTo(
     checkpoint: FeedCheckpoint,
@@ -159,13 +158,13 @@ export class FeedContent {
     if (change !== null) throw await this.#changed(change, written);
   }
 
-  /** Cut off what a write that failed has left behind a checkpoint; where this fails too, the next start does it. */
+  /** Remove what a failed write has left after a checkpoint. If this fails too, the next start does it. */
   async tidy({ lengthBytes }: FeedCheckpoint): Promise<void> {
     if (this.#isChanged) return;
     await this.#disk.cutOff(lengthBytes, this.#format).catch(() => {});
   }
 
-  /** Remove a file of which `store_empty: false` says that it is not wanted without items. @param written the checkpoint */
+  /** Remove an empty file when `store_empty: false` asks for it. @param written the checkpoint */
   async removeEmpty({ lengthBytes }: FeedCheckpoint): Promise<void> {
     const { storeEmpty = true } = this.#options;
     if (!storeEmpty && lengthBytes === this.#format.encode(this.#format.opening).length) {
@@ -218,7 +217,7 @@ export class FeedContent {
     );
   }
 
-  /** A file that -O began anew in the middle of a crawl holds fewer items than the crawl has given. */
+  /** A file that -O emptied in the middle of a crawl holds fewer items than the crawl has scraped. */
   #itemsInFile({ sequence, lengthBytes }: FeedCheckpoint): number {
     return lengthBytes <= this.#format.encode(this.#format.opening).length ? 0 : sequence;
   }
@@ -229,7 +228,7 @@ export class FeedContent {
     return record?.path === path ? record : null;
   }
 
-  /** What of the file is ours, known before it is written. @param lengthBytes up to its last item */
+  /** Record which part of the file is ours, before it is written. @param lengthBytes up to its last item */
   #claim(beginBytes: number, lengthBytes: number): void {
     const { feed, path, format, escapeFormulas = false, records = noRecords } = this.#options;
     const { fields = null, indent = 0, storeEmpty = true } = this.#options;
@@ -248,7 +247,7 @@ export class FeedContent {
     return this.#format.encode(this.#format.closing);
   }
 
-  /** Others can write to the store: whatever is no item is put into one. */
+  /** Other programs can write to the store: a text that is no item is put into an item. */
   #checked(texts: readonly string[], sequence: number): string[] {
     const { path, log } = this.#options;
     return texts.map((text, n) => {

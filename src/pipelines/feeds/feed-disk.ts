@@ -66,7 +66,7 @@ export class FeedDisk {
     return (await this.#handle.stat()).size;
   }
 
-  /** The beginning of the file, as far as its columns may go. */
+  /** The beginning of the file, long enough for its column names. */
   async beginning(format: FeedFormat): Promise<string> {
     return format.decode(await this.#read(0, BEGINNING_BYTES))?.toString() ?? '';
   }
@@ -76,12 +76,12 @@ export class FeedDisk {
     return (await this.#read(position - 1, 1)).toString('latin1');
   }
 
-  /** How much of the file stands behind a position; negative where it ends before. */
+  /** How many bytes follow a position; negative when the file ends before it. */
   async bytesBehind(position: number): Promise<number> {
     return (await this.size()) - position;
   }
 
-  /** What stands behind a position, up to `max` bytes of it. */
+  /** The bytes after a position, at most `max`. */
   async behind(position: number, max: number): Promise<Buffer> {
     return this.#read(position, max);
   }
@@ -103,7 +103,7 @@ export class FeedDisk {
     return lines;
   }
 
-  /** Copy what stands behind a position into a file beside this one. @returns its path. @throws CrawlnodeError `feed_unwritable` */
+  /** Copy the bytes after a position to a file beside this one. @returns its path. @throws CrawlnodeError `feed_unwritable` */
   async copyBehind(position: number): Promise<string> {
     const copy = `${this.path}.cut-${new Date().toISOString().replace(/[:.]/g, '-')}`;
     try {
@@ -215,7 +215,7 @@ export class FeedDisk {
     await this.write(tail, position);
   }
 
-  /** Write all of it at a position, and to the disk itself. @throws CrawlnodeError `feed_unwritable` */
+  /** Write all bytes at a position, and flush them to the disk. @throws CrawlnodeError `feed_unwritable` */
   async write(bytes: Buffer, position: number): Promise<void> {
     try {
       for (let done = 0; done < bytes.length; ) {

@@ -1,15 +1,15 @@
-/** Items as they come from the store, checked before they are put into a file: others can write to the store. */
+/** Checks items from the store before they are written to a file, since other programs can write to the store. */
 
-/** A settle carries 8 MB at most, so no item of a crawl is as large. */
+/** A settle carries at most 8 MB, so no item of a crawl is larger. */
 const MAX_ITEM_CHARS = 8 * 1024 * 1024;
-/** How much of what is too large is put into the file. */
+/** How much of a text that is too large is written to the file. */
 const KEPT_CHARS = 1_000;
 
 /** An item for a file. */
 export interface ItemLine {
   /** One JSON object on one line, without control characters. */
   readonly line: string;
-  /** What was wrong with the text, where it was not such a line already; its content then stands under `value`. */
+  /** What was wrong with the text when it was not such a line. Its content is then under `value`. */
   readonly problem: string | null;
 }
 
@@ -28,6 +28,6 @@ export function itemLine(text: string): ItemLine {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { line: JSON.stringify({ value }), problem: 'it is JSON, but not an object' };
   }
-  // Between its tokens JSON may have line feeds and tabs. Texts of our own have none.
+  // JSON may have line feeds and tabs between its tokens. crawlnode's own texts have none.
   return { line: /[\x00-\x1f]/.test(text) ? JSON.stringify(value) : text, problem: null };
 }

@@ -1,7 +1,7 @@
 /**
- * One process at a time writes a file of items, whatever crawl, store, path or link led it there. The lock belongs to the
- * file itself, by device and inode. It is an exclusive transaction of an empty SQLite file in the user's state folder: the
- * operating system releases it when the process ends, however that happens, and a file system that cannot lock says so.
+ * A lock, so that only one process at a time writes a file of items, whatever crawl, store, path or link it uses. The lock
+ * belongs to the file itself, by device and inode. It is an exclusive transaction of an empty SQLite file in the user's
+ * state folder: the operating system releases it when the process ends, and a file system without locks reports an error.
  */
 import { closeSync, openSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -16,7 +16,7 @@ export interface FileIdentity {
   readonly ino: bigint;
 }
 
-/** Who holds a lock, for the message to the next one. */
+/** The holder of a lock, for the message to the next process. */
 export interface Holder {
   readonly pid: number;
   /** Names the crawl that writes the file. */
@@ -53,7 +53,7 @@ export function lockFeed(
   const holderFile = `${base}.json`;
   let connection: Connection | null = null;
   try {
-    // SQLite would make the file with the modes that the umask leaves.
+    // SQLite would create the file with the permissions of the umask.
     closeSync(openSync(`${base}.lock`, 'a', 0o600));
     connection = connect(`${base}.lock`);
     connection.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');

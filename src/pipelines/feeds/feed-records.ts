@@ -1,7 +1,8 @@
 /**
- * What this user's own crawls have written to feed files, recorded where nobody else can write. The store is trusted with
- * items, not with names of files: what a dead node left is written only to a file that a record, the settings or the command
- * line name, and only what a record (or the outbox itself) shows to be crawlnode's own is cut off.
+ * Records which parts of feed files the crawls of this user have written, in a folder that only this user can write to. The
+ * store is trusted with items, but not with file names. Items of a dead node are written only to a file that a record, the
+ * settings or the command line names. Only a part that a record or the outbox itself proves to be crawlnode's own is cut
+ * off.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -16,9 +17,9 @@ export interface FeedRecord extends FeedLayout {
   /** Absolute. */
   readonly path: string;
   readonly format: FeedFormatName;
-  /** Where the crawl's first item stands, behind what was in the file before. */
+  /** Where the crawl's first item begins, after earlier content of the file. */
   readonly beginBytes: number;
-  /** The file was written no further than to here. */
+  /** The end of the last write, at most. */
   readonly endBytes: number;
   /** `store_empty` of the feed in FEEDS. */
   readonly storeEmpty?: boolean;
@@ -29,7 +30,7 @@ export interface FeedRecord extends FeedLayout {
   readonly itemFilter?: string | null;
 }
 
-/** A record is one file; that of a file that nobody has written to for so long is removed. */
+/** Each record is a file. It is removed when its feed file was not written for this time. */
 const FORGET_AFTER_MS = 365 * 24 * 60 * 60 * 1_000;
 
 /** The folder of the locks, among the records. */
@@ -49,7 +50,7 @@ export class FeedRecords {
     this.#crawl = crawl;
   }
 
-  /** What is recorded of a feed; null for none, and where anybody else could have written it. */
+  /** The record of a feed; null without one, and when another user could have written it. */
   find(feed: string): FeedRecord | null {
     if (this.#folder === null) return null;
     const bytes = readPrivateFile(this.#fileOf(this.#folder, feed));
@@ -61,7 +62,7 @@ export class FeedRecords {
     }
   }
 
-  /** Record how far a feed is about to be written. A record that cannot be written only makes a restart more careful. */
+  /** Record the end of the next write. If the record cannot be written, a restart is only more careful. */
   save(feed: string, record: FeedRecord): void {
     if (this.#folder === null) return;
     const file = this.#fileOf(this.#folder, feed);
@@ -84,14 +85,14 @@ export class FeedRecords {
     return lockFeed(path.join(this.#folder, LOCKS), identity, file, { crawl: this.#crawl, restOnly });
   }
 
-  /** Remove records that are long out of use. The lock of a file that nobody writes is remade when it is needed. */
+  /** Remove old records. A lock file is created again when it is needed. */
   forgetOld(): void {
     if (this.#folder === null) return;
     forgetOldFiles(this.#folder);
     forgetOldFiles(path.join(this.#folder, LOCKS));
   }
 
-  /** The name holds nothing of what the store says but its hash. */
+  /** The file name contains only a hash of the data from the store. */
   #fileOf(folder: string, feed: string): string {
     const hash = createHash('sha256').update(JSON.stringify([this.#crawl, feed]));
     return path.join(folder, `${hash.digest('hex').slice(0, 32)}.json`);
@@ -107,5 +108,5 @@ function forgetOldFiles(folder: string): void {
   }
 }
 
-/** For a writer whose files nobody but it goes on with. */
+/** For a writer whose files no other process continues. */
 export const noRecords = new FeedRecords(null, '');

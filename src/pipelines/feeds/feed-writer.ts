@@ -20,13 +20,13 @@ import { StdoutContent } from './stdout-content.js';
 export interface FeedOptions extends Omit<ContentOptions, 'feed' | 'restOnly'> {
   readonly feeds: Outbox;
   readonly writer: FeedWriter;
-  /** With `overwrite`: begin anew even a file that the job has written to, unless there is more to write to it. */
+  /** With `overwrite`: empty even a file that the job has written to, unless items wait for it. */
   readonly anew?: boolean;
-  /** A writer that gives no sign for so long may be replaced. */
+  /** A writer whose claim was not renewed for this time may be replaced. */
   readonly staleMs: number;
   /** Which items go to the feed; null for all. */
   readonly accepts?: Batching['accepts'];
-  /** Given where items go to standard output instead of the path. */
+  /** Set when items go to standard output instead of the path. */
   readonly stdout?: Writable | undefined;
 }
 
@@ -42,41 +42,41 @@ const MAX_POLL_MS = 500;
 const MAX_BACKOFF_MS = 5_000;
 
 /**
- * Become the one writer of a feed file and bring the file to its last checkpoint.
- * @throws CrawlnodeError `feed_unwritable`, or `feed_changed` when the file is not as this job has left it;
- *   UsageError when the format cannot be appended to this file; FeedHeldError when another process writes it.
+ * Become the only writer of a feed file, and restore the file to its last checkpoint.
+ * @throws CrawlnodeError `feed_unwritable`, or `feed_changed` when the file is not as this job left it; UsageError when the
+ *   format cannot be appended to this file; FeedHeldError when another process writes it.
  */
 export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
   const { feeds, writer, path, staleMs, log } = options;
-  // The file first: where it cannot be written, nobody need wait for this writer's claim to go stale.
+  // The file is opened first: if it cannot be written, no other process has to wait for a claim of this writer to expire.
   const content = await openContent(options);
   try {
     const { anew = false, overwrite: overwrites } = options;
-    const known = await feeds.open(writer, { staleMs, anew, overwrites });
-    if (known === null) {
+    const checkpoint = await feeds.open(writer, { staleMs, anew, overwrites });
+    if (checkpoint === null) {
       const begun = await content.begin();
-      // Before the first item is written: from here on a restart knows what is ours and what was there.
+      // Recorded before the first item is written, so that a restart can tell our part of the file from earlier content.
       await feeds.checkpoint(writer, begun);
       return new FeedFile(options, content, begun);
     }
-    if (options.overwrite && known.sequence > 0 && (await content.isEmpty())) {
-      const begun = { ...(await content.begin()), sequence: known.sequence };
-      await feeds.checkpoint(writer, begun, known.sequence);
+    if (options.overwrite && checkpoint.sequence > 0 && (await content.isEmpty())) {
+      const begun = { ...(await content.begin()), sequence: checkpoint.sequence };
+      await feeds.checkpoint(writer, begun, checkpoint.sequence);
       const message =
         'the file was removed or emptied since this job wrote to it, so -O begins it anew: it gets the items from now on';
-      log.warn({ file: path, itemsBefore: known.sequence }, message);
+      log.warn({ file: path, itemsBefore: checkpoint.sequence }, message);
       return new FeedFile(options, content, begun);
     }
-    if (known.sequence === 0 && known.lengthBytes > 0 && (await content.isEmpty())) {
-      // Nothing of this job was in it: somebody has put what others wrote out of the way.
+    if (checkpoint.sequence === 0 && checkpoint.lengthBytes > 0 && (await content.isEmpty())) {
+      // The file held nothing of this job: somebody has moved the content of others away.
       const begun = await content.begin();
       await feeds.checkpoint(writer, begun, 0);
       return new FeedFile(options, content, begun);
     }
-    const reached = await content.goTo(known, (sequence) => feeds.read(writer.feed, sequence, BATCH));
+    const reached = await content.goTo(checkpoint, (sequence) => feeds.read(writer.feed, sequence, BATCH));
     if (options.overwrite) {
       log.info(
-        { file: path, items: known.sequence },
+        { file: path, items: checkpoint.sequence },
         '-O does not empty the file, as this job has written to it before; reset the job to begin anew',
       );
     }
@@ -95,14 +95,14 @@ async function openContent({ writer, stdout, accepts = null, ...options }: FeedO
   return new BatchedContent({ ...content, template }, { batchItems, accepts });
 }
 
-/** An open feed file. Use `run` for as long as the crawl lasts, or `drain` for what waits now. */
+/** An open feed file. Use `run` as long as the crawl lasts, or `drain` for the items that wait now. */
 export class FeedFile {
   readonly #options: FeedOptions;
   readonly #content: Content;
   /** Where this writer began. */
   readonly #first: FeedCheckpoint;
   #written: FeedCheckpoint;
-  /** On disk, but perhaps not yet known to the store. */
+  /** A checkpoint on disk that the store may not have yet. */
   #unconfirmed: FeedCheckpoint | null = null;
   /** The items of `#unconfirmed`. */
   #unconfirmedItems: readonly string[] = [];
@@ -132,8 +132,8 @@ export class FeedFile {
   }
 
   /**
-   * Write everything that waits. @returns how many items.
-   * @throws CrawlnodeError `feed_unwritable`; the items stay in the outbox and a later call goes on.
+   * Write all waiting items. @returns how many. @throws CrawlnodeError `feed_unwritable`; the items stay in the outbox, and
+   * a later call continues.
    */
   async drain(): Promise<number> {
     try {
@@ -148,7 +148,8 @@ export class FeedFile {
   async #drain(): Promise<number> {
     let count = 0;
     for (;;) {
-      // After a lost reply the store may have dropped items already: never read again before it has answered.
+      // When the reply to a checkpoint was lost, the store may have deleted items already. So nothing is read before the
+      // store has answered.
       await this.#confirm();
       const items = await this.#options.feeds.read(this.#options.writer.feed, this.#written.sequence, BATCH);
       if (items.length === 0) {
@@ -164,8 +165,8 @@ export class FeedFile {
   }
 
   /**
-   * Drain until aborted, and then what is left. A file or store that fails is tried again, with backoff, and once
-   * more after the abort; `failing` then says whether items remain.
+   * Write waiting items until aborted, and then the remaining ones. When file or store fail, it tries again with backoff,
+   * and once more after the abort; `failing` then says whether items remain.
    * @throws RefusedError when another process has taken the feed over, FrontierGoneError when the store was emptied.
    */
   async run(signal: AbortSignal): Promise<void> {
@@ -181,10 +182,10 @@ export class FeedFile {
     }
   }
 
-  /** Give the feed back; what waits stays in the outbox. `exported`: an export to it has come to its end. */
+  /** Release the feed; waiting items stay in the outbox. `exported`: an export to it is complete. */
   async close(how: { readonly exported?: boolean } = {}): Promise<void> {
     try {
-      // What is on disk but not confirmed stays: the store may know of it all the same, and would miss it.
+      // Items on disk without a confirmation stay: the store may have recorded them, and would not send them again.
       if (this.#failing !== null) await this.#content.tidy(this.#unconfirmed ?? this.#written);
       else await this.#content.removeEmpty(this.#written);
       await this.#options.feeds.release(this.#options.writer, how);
@@ -193,13 +194,13 @@ export class FeedFile {
     }
   }
 
-  /** @returns the items written, or null when it failed in a way that may pass. */
+  /** @returns the number of items written, or null after a failure that may pass. */
   async #tryDrain(last: boolean): Promise<number | null> {
     try {
       return await this.drain();
     } catch (error) {
       if (error instanceof FrontierUnavailableError) {
-        // While the crawl runs the node speaks of an outage; at its end nobody else knows that items remain.
+        // During the crawl the node reports an outage. At its end, only this message says that items remain.
         if (last) this.#note(new Error(`${this.#options.path} may lack items: ${error.message}`));
         return null;
       }
@@ -234,17 +235,17 @@ export class FeedFile {
   }
 
   /**
-   * A store restored from an older copy crawls again what it has forgotten, and gives its items again: the file goes
-   * back to where the store stands, so that they are not in it twice, nor skipped as written. Where the crawl was flushed
-   * as this node joined, the file that it overwrites begins anew. A checkpoint that vanishes later, because somebody deleted
-   * it, is no reason to cut anything off: new items follow what is in the file.
+   * A store that was restored from an older copy crawls the forgotten pages again and delivers their items again. So the
+   * file returns to the checkpoint of the store: its items are then neither twice in the file nor skipped. When the crawl
+   * was flushed as this node joined, a file that it overwrites is emptied. When somebody deletes the checkpoint later,
+   * nothing is cut off: new items are appended.
    */
   async #goBack(): Promise<void> {
     const { feeds, writer, path, overwrite, staleMs, log } = this.#options;
     this.#unconfirmedItems = [];
-    const known = await feeds.open(writer, { staleMs, overwrites: overwrite });
+    const checkpoint = await feeds.open(writer, { staleMs, overwrites: overwrite });
     const from = this.#written.sequence;
-    if (known === null && from > this.#first.sequence) {
+    if (checkpoint === null && from > this.#first.sequence) {
       this.#written = { ...(this.#unconfirmed ?? this.#written), sequence: 0 };
       this.#unconfirmed = this.#written;
       const message =
@@ -252,29 +253,29 @@ export class FeedFile {
       log.error({ file: path, items: from }, message);
       return;
     }
-    if (known === null && overwrite) {
+    if (checkpoint === null && overwrite) {
       this.#written = await this.#content.begin();
     } else {
-      const goal = known ?? { ...this.#first, sequence: 0 };
+      const goal = checkpoint ?? { ...this.#first, sequence: 0 };
       this.#written = await this.#content.goTo(goal, (sequence) => feeds.read(writer.feed, sequence, BATCH));
     }
-    this.#unconfirmed = known === null ? this.#written : null;
+    this.#unconfirmed = checkpoint === null ? this.#written : null;
     log.warn(
       { file: path, from, to: this.#written.sequence },
-      known === null && overwrite
+      checkpoint === null && overwrite
         ? 'the crawl was flushed, so its file is started again'
         : 'the store is older than the file, so the file is truncated to the checkpoint of the store',
     );
   }
 
-  /** A quiet feed, or one that cannot be written, still shows that its writer lives. */
+  /** The claim is renewed also when nothing is written, to show that the writer lives. */
   async #renew(): Promise<void> {
     if (performance.now() - this.#confirmedAt < this.#options.staleMs / 4) return;
     this.#unconfirmed ??= this.#written;
     try {
       await this.#confirm();
     } catch (error) {
-      // What the store has forgotten is the next drain's to deal with.
+      // The next drain handles a store that has lost the feed.
       if (!(error instanceof FrontierUnavailableError) && !isRolledBack(error)) throw error;
     }
   }

@@ -1,22 +1,22 @@
-/** How a job begins a feed file: `-O` empties the file, `-o` goes on behind what it holds. */
+/** How a job starts a feed file: `-O` empties the file, `-o` appends to its content. */
 import { UsageError } from '../../errors.js';
 import type { FeedDisk } from './feed-disk.js';
 import type { FeedFormat } from './formats/feed-format.js';
 
-/** The length a file begins with, and what its format noted of it. */
+/** The initial length of the file, and the header of its format. */
 export interface Begun {
   readonly lengthBytes: number;
   readonly header: string;
 }
 
-/** Empty the file, and begin it as its format does. @throws CrawlnodeError `feed_unwritable` */
+/** Empty the file, and write the beginning of its format. @throws CrawlnodeError `feed_unwritable` */
 export async function overwrite(disk: FeedDisk, format: FeedFormat): Promise<Begun> {
   const opening = format.encode(format.opening);
   await disk.replaceFrom(0, Buffer.concat([opening, format.encode(format.closing)]));
   return { lengthBytes: opening.length, header: '' };
 }
 
-/** Go on after what somebody else wrote. @throws UsageError where that would be no valid file of its format. */
+/** Append to content that somebody else wrote. @throws UsageError where the result would not be valid in its format. */
 export async function append(disk: FeedDisk, format: FeedFormat): Promise<Begun> {
   const size = await disk.size();
   if (size === 0 || (await isEmptyList(disk, format, size))) return overwrite(disk, format);
@@ -26,7 +26,7 @@ export async function append(disk: FeedDisk, format: FeedFormat): Promise<Begun>
     );
   }
   const header = format.adopt(await disk.beginning(format));
-  // An unfinished last line would run into the first item.
+  // The first item would be appended to an unfinished last line.
   const newline = (await disk.before(size)) === '\n' ? '' : '\n';
   await disk.replaceFrom(size, Buffer.from(newline));
   return { lengthBytes: size + newline.length, header };

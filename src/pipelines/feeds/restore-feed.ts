@@ -1,6 +1,6 @@
 /**
- * Bring a feed file back to its checkpoint before it is written again. The checkpoint comes from the store, which others may
- * write to: nothing is cut off that crawlnode has not written itself.
+ * Restores a feed file to its checkpoint before it is written again. The checkpoint comes from the store, which other
+ * programs may write to, so only what crawlnode itself has written is cut off.
  */
 import { CrawlnodeError } from '../../errors.js';
 import type { FeedCheckpoint } from '../../feed-outbox.js';
@@ -8,7 +8,7 @@ import type { FeedDisk } from './feed-disk.js';
 import type { FeedFormat } from './formats/feed-format.js';
 import { isUnfinishedWrite } from './unfinished-write.js';
 
-/** The part of a file that this crawl is known to have written. */
+/** The part of a file that this crawl has written for certain. */
 export interface OwnPart {
   readonly beginBytes: number;
   readonly endBytes: number;
@@ -22,22 +22,22 @@ export interface RestorePlan {
   readonly checkpoint: FeedCheckpoint;
   /** Null where nothing on this machine says. */
   readonly own: OwnPart | null;
-  /** What the format makes of the items that follow the checkpoint in the outbox. */
+  /** The bytes that the format makes of the items after the checkpoint in the outbox. */
   next(checkpoint: FeedCheckpoint): Promise<string>;
 }
 
 /** A file that ends with its last item. */
 export interface Restored {
   readonly checkpoint: FeedCheckpoint;
-  /** A copy of items that were cut off, of which the store knows nothing; null where there were none. */
+  /** A copy of items that were cut off and that the store does not have; null without any. */
   readonly copy: string | null;
 }
 
 /**
- * Cut off what a writer that died has left behind the checkpoint. Where the store knows less of the file than was written
- * to it, since it was restored from an older copy, what is cut off is copied to a file beside it first.
- * @throws CrawlnodeError `feed_changed` when the file is shorter than the checkpoint, has no item's end there, or ends with
- *   what somebody else has written.
+ * Remove what a dead writer has left after the checkpoint. When the store was restored from an older copy, and so knows
+ * less of the file than was written, the removed part is first copied to a file beside it.
+ * @throws CrawlnodeError `feed_changed` when the file is shorter than the checkpoint, when no item ends there, or when it
+ *   ends with content of somebody else.
  */
 export async function restoreFeed(plan: RestorePlan): Promise<Restored> {
   const { disk, format, path } = plan;
@@ -60,7 +60,7 @@ export async function restoreFeed(plan: RestorePlan): Promise<Restored> {
   return { checkpoint, copy };
 }
 
-/** The checkpoint, if the file can have it, with the header that the file itself shows. */
+/** The checkpoint, if it fits the file, with the header that the file itself shows. */
 async function soundCheckpoint({
   path,
   disk,
@@ -100,7 +100,7 @@ async function isUnfinished(plan: RestorePlan, checkpoint: FeedCheckpoint, behin
   const { format, disk } = plan;
   const closing = Buffer.from(format.closing);
   const next = Buffer.from(await plan.next(checkpoint));
-  // Longer than all that can be explained, compressed or not: not worth reading.
+  // Longer than anything a dead writer can have left, compressed or not: not worth reading.
   if (behind > format.encode(`${next}${closing}`).length + next.length + closing.length) return false;
   const bytes = await disk.behind(checkpoint.lengthBytes, behind);
   return possibleWrites(bytes, format).some((written) => {
@@ -110,8 +110,8 @@ async function isUnfinished(plan: RestorePlan, checkpoint: FeedCheckpoint, behin
 }
 
 /**
- * What of these bytes a write may have reached. Behind it stand zeros, after a power cut, or what is left of the old
- * closing; both can be told from a text, and not from compressed bytes.
+ * The part of these bytes that a write may have reached. After it follow zeros (after a power cut) or a rest of the old
+ * closing. Both can be told from text, but not from compressed bytes.
  */
 function possibleWrites(bytes: Buffer, { itemEnds, encode, closing }: FeedFormat): Buffer[] {
   if (itemEnds !== null) return [bytes];

@@ -1,6 +1,6 @@
 /**
- * A feed on standard output. What has been printed cannot be taken back, so an item comes at least once: a process that dies
- * between printing items and recording that leaves them in the store, and the next one prints them again.
+ * A feed on standard output. Printed items cannot be taken back, so an item may appear more than once: a process that dies
+ * between printing items and recording this leaves them in the store, and the next one prints them again.
  */
 import type { Writable } from 'node:stream';
 import { CrawlnodeError, messageOf } from '../../errors.js';

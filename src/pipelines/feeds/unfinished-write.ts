@@ -1,10 +1,11 @@
-/** What stands in a feed file behind its checkpoint, and whether it may be cut off. */
+/** Whether the bytes after the checkpoint of a feed file may be cut off. */
 
 /**
- * Whether the end of a file is what a writer leaves that died between its write and its checkpoint: the beginning of what
- * it had to write next, perhaps followed by zeros, which a power cut leaves where data had not reached the disk.
- * @param tail what stands behind the checkpoint @param next what the outbox holds for this place
- * @param closing what the format writes behind the last item, at least in part
+ * Whether the end of a file is what a writer leaves that dies between its write and its checkpoint: the beginning of its
+ * next items, perhaps followed by zeros, which a power cut leaves where data had not reached the disk.
+ * @param tail the bytes after the checkpoint
+ * @param next the items of the outbox for this place
+ * @param closing what the format writes after the last item, at least in part
  */
 export function isUnfinishedWrite(tail: Buffer, next: Buffer, closing: Buffer): boolean {
   let end = tail.length;

@@ -1,4 +1,4 @@
-/** What the bytes of a file are, whatever its server or its name says. */
+/** The type of a file by its bytes, whatever its server or its name says. */
 
 /** Media types by content; a pattern may end in `/*`. */
 export type TypePattern = string;

@@ -1,6 +1,6 @@
 /**
- * FilesPipeline and ImagesPipeline: which files an item asks for, and what becomes of each. The node fetches them as
- * requests of the crawl, one after the other, and the item waits in the record of the request.
+ * FilesPipeline and ImagesPipeline: which files an item wants, and the result of each. The node fetches them as requests of
+ * the crawl, one after the other. The item waits in the record of the request.
  */
 import { CrawlnodeError, messageOf } from '../../errors.js';
 import type { FileResult, JsonObject } from '../../http/message/record/request-record.js';
@@ -32,7 +32,7 @@ export interface FileStageOptions {
   extensionsOf(url: string): readonly string[];
 }
 
-/** An item with all its files, or the URL that is to be fetched next. */
+/** An item whose files are complete, or the URL of its next file. */
 export type FileStep =
   | { readonly item: JsonObject }
   | { readonly next: string; readonly files: readonly FileResult[] };
@@ -43,7 +43,7 @@ export interface FileAnswer {
   readonly body: Buffer;
 }
 
-/** URLs that failed on this node of late, so that a file which many items name is not asked for again and again. */
+/** URLs that failed on this node recently, so that a file that many items name is not requested again and again. */
 const MAX_FAILURES = 10_000;
 const FAILURE_MS = 60 * 60 * 1_000;
 /** The record of a request takes 1 MB at most. */
@@ -62,8 +62,8 @@ export class FileStage {
   }
 
   /**
-   * Go on with an item, of whose files the first have results. Files that are in the store already are not fetched.
-   * @throws CrawlnodeError `invalid_item` for one that no request could carry; what the pipeline throws.
+   * Continue with an item whose first files have results. Files that the store already holds are not fetched.
+   * @throws CrawlnodeError `invalid_item` for an item that no request could carry; errors of the pipeline.
    */
   async goOn(item: JsonObject, files: readonly FileResult[]): Promise<FileStep> {
     const wanted = this.#filesOf(item);
@@ -84,10 +84,7 @@ export class FileStage {
     return { item: this.#completed(completed) };
   }
 
-  /**
-   * What is known of a file without fetching it; null where it must be fetched.
-   * @throws CrawlnodeError `files_unwritable`
-   */
+  /** The result of a file without a download; null when it must be fetched. @throws CrawlnodeError `files_unwritable` */
   known(url: string, item: JsonObject, signal: AbortSignal): Promise<FileResult | null> {
     return this.#known(url, item, (names, maxAgeMs) => this.options.store.find(names, maxAgeMs, signal));
   }
@@ -131,7 +128,7 @@ export class FileStage {
     return { url, ...stored, status: 'downloaded' };
   }
 
-  /** A file that cannot be had. @param reason one word */
+  /** The result of a file that cannot be fetched. @param reason one word */
   fail(url: string, reason: string): FileResult {
     this.#failures.delete(url);
     this.#failures.set(url, { reason, at: performance.now() });
@@ -155,7 +152,7 @@ export class FileStage {
     return found === null ? null : { url, ...found, status: 'uptodate' };
   }
 
-  /** The files of an item; null where it has none to speak of. @throws CrawlnodeError `invalid_item` */
+  /** The files of an item; null when it has no such field. @throws CrawlnodeError `invalid_item` */
   #filesOf(item: JsonObject): readonly (string | Request)[] | null {
     const wanted = this.options.pipeline.getMediaRequests(item);
     if (wanted === null || wanted === undefined) return null;

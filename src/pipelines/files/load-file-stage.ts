@@ -85,12 +85,12 @@ export async function loadFileStage(
     });
   }
   const { supportedExtensions } = await import('file-type');
-  const known = knownExtensions(supportedExtensions);
+  const extensions = knownExtensions(supportedExtensions);
   return new FileStage({
     ...common,
     maxAgeMs: settings.FILES_EXPIRES * DAY_MS,
     judge: fileJudge(settings.FILES_TYPES),
-    extensionsOf: (url) => [urlExtension(url, known)],
+    extensionsOf: (url) => [urlExtension(url, extensions)],
   });
 }
 

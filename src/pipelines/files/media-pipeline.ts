@@ -22,7 +22,7 @@ export interface FilePathInput {
   readonly item: any;
 }
 
-/** What the methods do where they are not overridden. */
+/** The default behaviour of the methods. */
 export interface MediaDefaults {
   urlsOf(item: JsonObject): readonly string[] | null;
   pathOf(url: string, extension: string): string;
@@ -76,7 +76,7 @@ export class FilesPipeline {
   }
 }
 
-/** As FilesPipeline, for images: their content is checked, and names their extension. */
+/** As FilesPipeline, for images: their content is checked, and determines their extension. */
 export class ImagesPipeline extends FilesPipeline {}
 
 const ofOtherPipelines = ['processItem', 'committed'];

@@ -27,7 +27,7 @@ export function missingOf(own: OwnSettings, values: ReadonlyMap<string, Given>):
     );
 }
 
-/** Problems of values that are valid alone: what refinements of the whole schema say. */
+/** Problems of values that are valid alone, but break a refinement of the whole schema. */
 export function ownContradictions(own: OwnSettings, values: ReadonlyMap<string, Given>): string[] {
   const given = [...own.definitions.keys()].filter((name) => values.has(name));
   return own

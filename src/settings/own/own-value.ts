@@ -45,7 +45,7 @@ export function checkField(type: FieldType, value: unknown): Checked {
   }
 }
 
-/** What a refinement or transformation threw. zod throws too where one returns a promise. */
+/** The error of a refinement or a transformation. zod also throws when one returns a promise. */
 export function problemOfThrown(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return /promise.*synchronous|synchronous.*promise/i.test(text)
@@ -60,9 +60,9 @@ export function issueText(issue: FieldIssue | undefined): string {
 }
 
 /**
- * The value that a text stands for, in the environment or after `-s`: the text itself where the type accepts it, else the
- * number, the boolean, null, the JSON or the list separated by commas that the type accepts. Where it accepts none of them, the
- * reading whose type is right, so that the error names the bound that it breaks.
+ * The value that a text stands for, in the environment or after `-s`: the text itself when the type accepts it, else the
+ * number, boolean, null, JSON value or comma-separated list that the type accepts. When it accepts none of them, the value
+ * with the right type is returned, so that the error names the limit that it breaks.
  */
 export function valueOfText(type: FieldType, text: string): unknown {
   const readings = readingsOf(text);
@@ -89,7 +89,7 @@ function isOfType(type: FieldType, value: unknown): boolean {
   }
 }
 
-/** What a text may mean apart from itself, in the order of trying. */
+/** The values that a text may stand for besides itself, in the order of trying. */
 function readingsOf(text: string) {
   const trimmed = text.trim();
   const word = trimmed.toLowerCase();

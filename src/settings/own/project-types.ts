@@ -1,4 +1,4 @@
-/** How the types of a project reach the API: its own settings are known to the compiler wherever settings are. */
+/** Connects the types of a project to the API, so that the compiler knows the project's own settings. */
 
 /**
  * The types of a project. The module of SETTINGS_SCHEMA adds its schema, and every `settings`, `customSettings` and

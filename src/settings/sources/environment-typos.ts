@@ -11,7 +11,7 @@ const MIN_LENGTH = 8;
  * @param names of all settings
  */
 export function environmentTypos(env: Readonly<Record<string, unknown>>, names: readonly string[]): string[] {
-  const known = new Set(names);
+  const settingNames = new Set(names);
   const byFirstWord = new Map<string, string[]>();
   for (const name of names) {
     const word = firstWord(name);
@@ -22,9 +22,9 @@ export function environmentTypos(env: Readonly<Record<string, unknown>>, names: 
   }
   return Object.keys(env).flatMap((name) => {
     const alike = byFirstWord.get(firstWord(name) ?? '');
-    if (alike === undefined || known.has(name) || name.length < MIN_LENGTH) return [];
+    if (alike === undefined || settingNames.has(name) || name.length < MIN_LENGTH) return [];
     const ofFile = name.replace(/_FILE$/, '');
-    if (ofFile !== name && known.has(ofFile)) {
+    if (ofFile !== name && settingNames.has(ofFile)) {
       return [
         `the environment: ${name} has no effect: set ${ofFile}, for example ${ofFile}="$(cat FILE)" in the command that starts crawlnode`,
       ];

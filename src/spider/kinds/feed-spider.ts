@@ -1,4 +1,4 @@
-/** What spiders of feeds share: reading a file record by record, in parts that fit a commit, up to a damaged place. */
+/** The base of feed spiders: reading a file record by record, in parts that fit a commit, up to a damaged place. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CrawlnodeError, messageOf, UsageError } from '../../errors.js';
 import { type CbKwargs, Request, type Yielded } from '../../http/message/request.js';
@@ -7,7 +7,7 @@ import { TooComplexError } from '../../http/node-budget.js';
 import { resultsOf, resultsOfCall } from '../callback-results.js';
 import { Spider } from '../spider.js';
 
-/** So often the reading of a long feed lets the node do other work, in records. */
+/** After this many records of a long feed, the node may do other work. */
 const RECORDS_PER_TURN = 500;
 /** The results of one page that are committed together, in all and in bytes of JSON: half of what a commit takes. */
 const MAX_RESULTS = 5_000;
@@ -49,13 +49,13 @@ export abstract class FeedSpider extends Spider {
       if (at <= first) continue;
       const results: unknown[] = [];
       for await (const result of resultsOfCall(parseRecord)) results.push(result);
-      const kept = await this.processResults(adapted, results);
-      if (kept === undefined) {
+      const processed = await this.processResults(adapted, results);
+      if (processed === undefined) {
         throw new UsageError(
           'processResults() returned nothing: return the results to keep, or an empty list',
         );
       }
-      for await (const result of resultsOf(kept)) {
+      for await (const result of resultsOf(processed)) {
         part.add(result);
         yield result as Yielded;
       }
@@ -87,7 +87,7 @@ export abstract class FeedSpider extends Spider {
     }
   }
 
-  /** Unfiltered, since it is the same request again. */
+  /** With dontFilter, since it is the same request again. */
   #nextPart(response: Response, firstRecord: number): Request | null {
     const { part = 1 } = response.cbKwargs;
     if (part >= MAX_PARTS) {

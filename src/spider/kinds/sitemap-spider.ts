@@ -81,7 +81,7 @@ export class SitemapSpider extends Spider {
     const requestFor = this.#requestMaker(response.url, indexes);
     let made = 0;
     const entries = this.#readable(sitemap, response);
-    for (const entry of isRobotsTxt(response.url) ? entries : this.#filtered(entries)) {
+    for (const entry of isRobotsTxt(response.url) ? entries : this.#chosen(entries)) {
       const others = this.sitemapAlternateLinks ? entry.alternates : [];
       for (const loc of [entry.loc, ...others]) {
         const request = requestFor(entry.kind, loc);
@@ -121,7 +121,7 @@ export class SitemapSpider extends Spider {
     };
   }
 
-  #filtered(entries: Iterable<SitemapEntry>): Iterable<SitemapEntry> {
+  #chosen(entries: Iterable<SitemapEntry>): Iterable<SitemapEntry> {
     const wanted: unknown = this.sitemapFilter(entries);
     if (typeof wanted === 'object' && wanted !== null && Symbol.iterator in wanted) {
       return wanted as Iterable<SitemapEntry>;

@@ -23,7 +23,7 @@ export interface BrokenModule {
   readonly error: SpiderLoadError;
 }
 
-/** Several spiders with the sameName name. None of them can run. */
+/** Several spiders with the same name. None of them can run. */
 export interface DuplicateName {
   readonly name: string;
   readonly files: readonly string[];

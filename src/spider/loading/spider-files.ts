@@ -26,11 +26,16 @@ async function walk(folder: string, visited: Set<string>): Promise<string[]> {
     const file = path.join(folder, entry.name);
     const kind = entry.isSymbolicLink() ? await stat(file).catch(() => null) : entry;
     if (kind?.isDirectory()) files.push(...(await walk(file, visited)));
-    else if (kind?.isFile() && isModule(entry.name)) files.push(file);
+    else if (kind?.isFile() && mayHoldSpider(entry.name)) files.push(file);
   }
   return files;
 }
 
-function isModule(name: string): boolean {
-  return /\.(?:[cm]?[jt]s|tsx)$/.test(name) && !/\.(d|test|spec)\.[a-z]+$/.test(name);
+/** Whether a file is a module by its name. */
+export function isModule(name: string): boolean {
+  return /\.(?:[cm]?[jt]s|tsx)$/.test(name);
+}
+
+function mayHoldSpider(name: string): boolean {
+  return isModule(name) && !/\.(d|test|spec)\.[a-z]+$/.test(name);
 }

@@ -249,7 +249,7 @@ describe('what doctor makes of a look', () => {
     control: 'running',
   } as unknown as Snapshot;
   const findings = (some: Partial<Snapshot>) =>
-    crawlFindings('news', 'news', { ...calm, ...some }, 30_000).map(
+    crawlFindings('news', 'news', { ...calm, ...some }, 30_000, true).map(
       ({ level, check }) => `${level} ${check}`,
     );
   const node = {

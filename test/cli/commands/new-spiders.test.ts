@@ -109,7 +109,7 @@ export default class Pages extends Spider {
   it.each([
     ['nope.ts', 'there is no file nope.ts'],
     ['pages', 'there is no file pages; "crawlnode crawl pages" crawls a spider of the project'],
-    ['notes.txt', 'notes.txt is not a .ts, .js or .mjs file'],
+    ['notes.txt', 'notes.txt is not a TypeScript or JavaScript file'],
     ['.', '. is a folder; give the file of a spider'],
     ['empty.ts', 'empty.ts has no spider'],
     ['named.ts', 'exports the spider Shop by name only'],

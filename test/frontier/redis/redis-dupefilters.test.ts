@@ -1,9 +1,9 @@
 /** The dupefilters in Redis: how they lie there, what a hand or a clock can do to them, and that no key stays behind. */
 import { describe, expect, it } from 'vitest';
-import { allParts, type Dupefilter } from '../../../src/frontier/frontier.js';
+import { allParts, type Dupefilter, type Frontier } from '../../../src/frontier/frontier.js';
 import { pushAll } from '../../frontier-contract/dupefilters.js';
-import { Crawl, request, sha1 } from '../../frontier-contract/world.js';
-import { defaultShape } from '../../helpers/open-options.js';
+import { Crawl, request, sha1, until } from '../../frontier-contract/world.js';
+import { defaultShape, openOptions } from '../../helpers/open-options.js';
 import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
 import { startRedis } from '../../helpers/redis/redis-server.js';
 import { openRedis, redisWorld } from '../../helpers/redis/redis-world.js';
@@ -134,6 +134,125 @@ describe('a dupefilter in Redis', { timeout: 60_000 }, () => {
     expect(await pushAll(frontier, 2_000, 'new')).toMatchObject({ duplicates: 2_000 });
     expect(await frontier.verify()).toEqual([]);
     await world.dispose();
+  });
+});
+
+describe('a dupefilter in Redis that another hand changes', { timeout: 60_000 }, () => {
+  const look = async (frontier: Frontier) => {
+    await frontier.reconcile([], 60_000);
+    return (await frontier.lease(0, 0)).crawl;
+  };
+
+  it.each([
+    ['RFPDupeFilter', (key: string) => admin.spop(key, 5)],
+    ['TimedRFPDupeFilter', (key: string) => admin.zpopmax(key, 5)],
+    [
+      'StateDupeFilter',
+      async (key: string) => admin.hdel(key, ...(await admin.hkeysBuffer(key)).slice(0, 5)),
+    ],
+  ] as const)('is noticed when a part of it is gone: %s', (name, remove) =>
+    inCrawl({ class: name, expireMs: DAY_MS } as Dupefilter, async (crawl, key) => {
+      const { frontier } = await crawl.node();
+      await pushAll(frontier, 20);
+      await remove(key);
+      expect(await look(frontier)).toMatchObject({ seenGone: 5 });
+      expect(await look(frontier)).toMatchObject({ seenGone: 5 });
+      // What is pending keeps its place, and is no duplicate of itself.
+      expect(await pushAll(frontier, 20)).toEqual({ accepted: 0, duplicates: 20 });
+    }),
+  );
+
+  it('takes what others add to the set of Scrapy-Redis for no loss, and notices when that is deleted', () =>
+    inCrawl({ class: 'RFPDupeFilter' }, async (crawl, key) => {
+      const { frontier } = await crawl.node();
+      await pushAll(frontier, 5);
+      await admin.sadd(key, ...Array.from({ length: 20 }, (_, n) => sha1(`old-${n}`)));
+      expect(await look(frontier)).toMatchObject({ seenGone: 0 });
+      await admin.del(key);
+      await frontier.push([request('new')], 'links');
+      expect(await look(frontier)).toMatchObject({ seenGone: 25 });
+    }));
+
+  it('takes expired fingerprints for no loss', () =>
+    inCrawl({ class: 'TimedRFPDupeFilter', expireMs: DAY_MS }, async (crawl, key) => {
+      const { frontier } = await crawl.node();
+      await pushAll(frontier, 300);
+      const all = await admin.zrangeBuffer(key, 0, -1);
+      await admin.zadd(key, ...all.flatMap((mark) => [1, mark] as [number, Buffer]));
+      expect(await look(frontier)).toMatchObject({ seenGone: 0 });
+      await pushAll(frontier, 10, 'new');
+      expect(await admin.zcard(key)).toBe(300 + 10 - 120);
+      expect(await look(frontier)).toMatchObject({ seenGone: 0 });
+      await frontier.forget(request('page-299').fingerprint);
+      expect(await look(frontier)).toMatchObject({ seenGone: 0 });
+    }));
+
+  it('is noticed when it gets a time to live, and when that ends', () =>
+    inCrawl({ class: 'RFPDupeFilter' }, async (crawl, key) => {
+      const { frontier } = await crawl.node();
+      await pushAll(frontier, 5);
+      await admin.expire(key, 1_000);
+      expect(await look(frontier)).toMatchObject({ seenGone: 0, seenExpires: true });
+      expect(await frontier.snapshot()).toMatchObject({ seenExpires: true });
+      await admin.persist(key);
+      expect(await look(frontier)).toMatchObject({ seenGone: 0, seenExpires: false });
+      await admin.pexpire(key, 1);
+      expect(
+        await until(
+          () => look(frontier),
+          ({ seenGone }) => seenGone > 0,
+        ),
+      ).toMatchObject({
+        seenGone: 5,
+        seenExpires: false,
+      });
+    }));
+
+  it.each<Dupefilter>([
+    { class: 'CompactDupeFilter' },
+    { class: 'BloomDupeFilter', capacity: 10_000_000, errorRate: 0.001 },
+  ])('is noticed when one of its pieces is gone, once: %j', async (dupefilter) => {
+    const world = redisWorld(server.url);
+    const crawl = new Crawl(world, { dupefilter });
+    const { frontier } = await crawl.node();
+    await pushAll(frontier, 3_000);
+    const [piece = ''] = await admin.keys(`${world.spider}:dupefilter:~piece:*:0`);
+    await admin.del(piece);
+    const noticed = await until(
+      () => look(frontier),
+      ({ seenGone }) => seenGone > 0,
+    );
+    expect(noticed.seenGone).toBeGreaterThan(0);
+    const before = await frontier.snapshot();
+    for (let n = 0; n < 3; n += 1) await look(frontier);
+    expect(await frontier.snapshot()).toMatchObject({ seenGone: before.seenGone, seen: before.seen });
+    await world.dispose();
+  });
+
+  it('leaves no piece behind when its index is deleted, and a new one begun before anybody looks', () =>
+    inCrawl({ class: 'CompactDupeFilter' }, async (crawl, key) => {
+      const { frontier } = await crawl.node();
+      await pushAll(frontier, 1_000);
+      await admin.del(`${key}:~index`);
+      await pushAll(frontier, 400, 'new');
+      expect(await look(frontier)).toMatchObject({ seenGone: 1_000 });
+      await frontier.leave('shutdown');
+      await frontier.clear(allParts, { force: false });
+      expect(await admin.keys(`${key}*`)).toEqual([]);
+    }));
+
+  it('that several crawls share is not watched: each of them may empty it', async () => {
+    const [one, other] = [redisWorld(server.url), redisWorld(server.url)];
+    const crawls = [one, other].map(({ spider }) => {
+      const keys = { ...openOptions(server.url, spider).keys, dupefilter: 'shared', sharesDupefilter: true };
+      return new Crawl(redisWorld(server.url, { keys }));
+    });
+    const [first, second] = [(await crawls[0]!.node()).frontier, (await crawls[1]!.node()).frontier];
+    await pushAll(first, 5);
+    await second.clear(['dupefilter'], { force: true });
+    expect(await look(first)).toMatchObject({ seenGone: 0 });
+    for (const crawl of crawls) await crawl.end();
+    await admin.del('shared');
   });
 });
 

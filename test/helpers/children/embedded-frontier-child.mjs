@@ -19,7 +19,7 @@ function requestOf(number) {
   const fingerprint = createHash('sha1').update(`${number}`).digest('hex');
   return {
     ...{ id: fingerprint, fingerprint, record: JSON.stringify({ u: `${number}` }) },
-    ...{ domain: `${number % 20}.example`, priority: 0, unfiltered: false },
+    ...{ domain: `${number % 20}.example`, priority: 0, dontFilter: false },
   };
 }
 

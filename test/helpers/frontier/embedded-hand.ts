@@ -1,18 +1,40 @@
 /** A foreign hand in the SQLite file of an embedded frontier. */
 import { type Connection, connect } from '../../../src/disk/sqlite.js';
+import { classOf, dupefilterNames } from '../../../src/frontier/dupefilter-classes.js';
 import { fileIn } from '../../../src/frontier/embedded/file/wal.js';
 import type { ForeignHand } from '../../frontier-contract/world.js';
 
+const tables = new Set(dupefilterNames.map((name) => classOf({ class: name }).table));
+
 export function embeddedHand(dir: string): ForeignHand {
-  const byHand = async (act: (file: Connection) => void) => {
+  const byHand = async <T>(act: (file: Connection) => T): Promise<T> => {
     const file = connect(fileIn(dir));
     try {
-      act(file);
+      return act(file);
     } finally {
       file.close();
     }
   };
   return {
+    left: () =>
+      byHand((file) => {
+        const names = file
+          .prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
+          .all();
+        return (names as { name: string }[])
+          .map(({ name }) => name)
+          .filter((name) => file.prepare(`SELECT 1 FROM ${name}`).get() !== undefined);
+      }),
+    deleteSeen: () =>
+      byHand((file) => {
+        for (const table of tables) file.prepare(`DELETE FROM ${table}`).run();
+      }),
+    renameDupefilter: (name) =>
+      byHand((file) => {
+        const choice = JSON.stringify({ class: name });
+        file.prepare('UPDATE dupefilter SET choice = ?').run(choice);
+        file.prepare('UPDATE crawl SET dupefilter = ?').run(choice);
+      }),
     deleteRecord: ({ id }) =>
       byHand((file) => {
         file

@@ -26,16 +26,26 @@ let crawls = 0;
 export const soonGivingUp = { connectTimeoutMs: 3_000 } satisfies Partial<OpenOptions>;
 
 function redisHand(url: string, spider: string): ForeignHand {
-  const byHand = async (act: (redis: Redis) => Promise<unknown>) => {
+  const byHand = async <T>(act: (redis: Redis) => Promise<T>): Promise<T> => {
     const redis = new Redis(url);
     try {
-      await act(redis);
+      return await act(redis);
     } finally {
       redis.disconnect();
     }
   };
   return {
-    deleteRecord: ({ id }) => byHand((redis) => redis.hdel(`${spider}:requests`, Buffer.from(id, 'hex'))),
+    deleteSeen: () =>
+      byHand(async (redis) => {
+        await redis.unlink(`${spider}:dupefilter`, ...(await redis.keys(`${spider}:dupefilter:~*`)));
+      }),
+    renameDupefilter: (name) =>
+      byHand(async (redis) => {
+        await redis.hset(`${spider}:requests:~meta`, 'dupefilter', JSON.stringify({ class: name }));
+      }),
+    deleteRecord: ({ id }) =>
+      byHand(async (redis) => void (await redis.hdel(`${spider}:requests`, Buffer.from(id, 'hex')))),
+    left: () => byHand((redis) => redis.keys(`${spider}:*`)),
   };
 }
 

@@ -1,7 +1,7 @@
 /** What is known of a file when its request is leased. */
 import { expect, it } from 'vitest';
 import { silentLogger } from '../../../src/log.js';
-import { type FileWork, knownFile } from '../../../src/node/files/end-file.js';
+import { type FileWork, fileWithoutDownload } from '../../../src/node/files/end-file.js';
 import { pathOf } from '../../../src/pipelines/files/file-path.js';
 import { FileStage } from '../../../src/pipelines/files/file-stage.js';
 import { FilesPipeline } from '../../../src/pipelines/files/media-pipeline.js';
@@ -27,7 +27,7 @@ it('a file that two nodes died of is given up, unless one of them had stored it'
   const stage = stageIn(tempDir('files').dir);
   const { signal } = new AbortController();
   const after = (crashes: number) =>
-    knownFile({
+    fileWithoutDownload({
       flight: { lease: { crashes }, signal },
       record: { url, waitingItem: { pipeline: 'FilesPipeline', item, files: [] } },
       deps: { pipelines: { fileStage: () => stage } },
@@ -35,5 +35,5 @@ it('a file that two nodes died of is given up, unless one of them had stored it'
   expect(await after(1)).toBeNull();
   expect(await after(2)).toEqual({ failed: 'crashed' });
   const { path } = await stage.receive(url, { status: 200, body: Buffer.from('x') }, item, signal);
-  expect(await after(2)).toMatchObject({ known: { url, path, status: 'uptodate' } });
+  expect(await after(2)).toMatchObject({ earlier: { url, path, status: 'uptodate' } });
 });

@@ -150,7 +150,7 @@ export default class { committed(batch) { appendFileSync(new URL('../ids.jsonl',
     expect(await failed()).toContain('"reason":"bad_record"');
     rmSync(here.project.path('files'), { recursive: true });
     await here.project.write('files/full', 'a file where the folder should be');
-    expect(await crawl(site)).toEqual([]);
+    expect(await crawlTo(1, site)).toEqual([]);
     expect(await failed()).toContain('"reason":"files_unwritable"');
     rmSync(here.project.path('files/full'));
     expect(outcomes(await crawl(site), site)).toEqual([['page p1', '/a.pdf downloaded']]);

@@ -1,7 +1,7 @@
 /** The links of one page on their way to the frontier, where something else happens between two parts of them. */
 import { expect, it } from 'vitest';
 import { openFrontier } from '../../../src/frontier/choose-engine.js';
-import type { Frontier } from '../../../src/frontier/frontier.js';
+import { type Frontier, noEffects } from '../../../src/frontier/frontier.js';
 import { Request } from '../../../src/http/message/request.js';
 import { silentLogger } from '../../../src/log.js';
 import { linkRules } from '../../../src/node/links/filter-links.js';
@@ -9,45 +9,39 @@ import { type LinkDeps, PageLinks } from '../../../src/node/links/page-links.js'
 import { SeenLinks } from '../../../src/node/links/seen-links.js';
 import { Outage } from '../../../src/node/membership/outage.js';
 import { DeadEnds } from '../../../src/node/page/dead-ends.js';
+import { done, request, takeOne } from '../../frontier-contract/world.js';
+import { joinAs } from '../../helpers/joining.js';
 import { freshStore, nodeOptions } from '../../helpers/node.js';
 import { openOptions } from '../../helpers/open-options.js';
 import { tempDir } from '../../helpers/temp-dir.js';
 
-const page = {
-  id: 'a'.repeat(40),
-  record: { url: 'http://127.0.0.1/', depth: 0, origin: { seed: 'a', private: false } },
-};
+const flight = { signal: new AbortController().signal, closing: null, response: null };
 
-function linksOf(frontier: Frontier, some: Partial<LinkDeps>): PageLinks {
+/** The links of the page with this id. */
+function linksOf(id: string, frontier: Frontier, some: Partial<LinkDeps> = {}): PageLinks {
+  const page = { id, record: { url: 'http://127.0.0.1/', depth: 0, origin: { seed: 'a', private: false } } };
   return new PageLinks(page, {
-    frontier,
-    rules: linkRules({}, nodeOptions().links, 'host', null),
-    outage: new Outage(silentLogger),
-    seen: null,
-    deadEnds: new DeadEnds(),
-    onDropped: () => {},
-    signals: null,
+    ...{ frontier, seen: null, rules: linkRules({}, nodeOptions().links, 'host', null) },
+    ...{ outage: new Outage(silentLogger), deadEnds: new DeadEnds(), onDropped: () => {}, signals: null },
     hasOtherPages: () => false,
     ...some,
   });
 }
 
-const discovered = (count: number) =>
-  Array.from({ length: count }, (_, n) => ({
-    request: new Request(`http://a.example/${n}`),
+const found = (dontFilter = false, length = 2_500) =>
+  Array.from({ length }, (_, n) => ({
+    request: new Request(`http://a.example/${n}`, { dontFilter }),
     callback: null,
     errback: null,
   }));
 
-const flight = () => ({ signal: new AbortController().signal, closing: null, response: null });
-
 it('a page that began before anything was known to be seen sends all of its links', async () => {
   const frontier = await openFrontier(await freshStore());
   const seen = new SeenLinks();
-  const found = discovered(2_500);
-  const taken = linksOf(frontier, { seen }).take(found, {}, flight());
+  const all = found();
+  const taken = linksOf('a'.repeat(40), frontier, { seen }).take(all, {}, flight);
   // Its first thousand are being pushed; another page is settled meanwhile.
-  seen.learn([{ found: found[2_400]! }], 'epoch', 0);
+  seen.learn([{ found: all[2_400]! }], 'epoch', 0);
   const { requests, withheld } = await taken;
 
   const { pending } = await frontier.snapshot();
@@ -56,6 +50,24 @@ it('a page that began before anything was known to be seen sends all of its link
     sent: 1_500,
     withheld: undefined,
   });
+  await frontier.close();
+});
+
+it('a page that is processed again has none of its dontFilter links twice, those included that were pushed early and are done', async () => {
+  const frontier = await openFrontier(await freshStore());
+  await joinAs(frontier, { id: 'node' });
+  const page = request('page', { domain: 'page.example', priority: 1 });
+  await frontier.push([page], 'links');
+  const lease = await takeOne(frontier);
+  await linksOf(page.id, frontier).take(found(true), {}, flight);
+  const early = await takeOne(frontier);
+  expect((await frontier.settle(early, done, noEffects)).committed).toBe(true);
+  expect(await frontier.snapshot()).toMatchObject({ accepted: 1_001, done: 1 });
+
+  const again = await linksOf(page.id, frontier).take(found(true), {}, flight);
+  expect(await frontier.snapshot()).toMatchObject({ accepted: 1_001 });
+  expect(await frontier.settle(lease, done, { ...noEffects, ...again })).toMatchObject({ accepted: 1_500 });
+  expect(await frontier.snapshot()).toMatchObject({ accepted: 2_501, done: 2, pending: 2_499 });
   await frontier.close();
 });
 
@@ -71,13 +83,8 @@ it('a page of many links lets the other pages go on between two parts of them', 
     turnsAtPush.push(turns);
     return frontier.push(...given);
   };
-  const links = linksOf(
-    { ...frontier, push },
-    {
-      hasOtherPages: () => true,
-    },
-  );
-  await links.take(discovered(6_000), {}, flight());
+  const links = linksOf('a'.repeat(40), { ...frontier, push }, { hasOtherPages: () => true });
+  await links.take(found(false, 6_000), {}, flight);
   clearInterval(timer);
   expect(turnsAtPush.length).toBeGreaterThan(2);
   expect(new Set(turnsAtPush).size).toBe(turnsAtPush.length);

@@ -65,7 +65,7 @@ const requests = `
   SELECT id AS key, lower(hex(id)) AS id, domain, priority,
     iif(state = 'delayed', coalesce(due, 0) / 1000.0, NULL) AS dueAtMs,
     iif(state = 'delayed', NULL, abs(arrival)) AS arrival,
-    crashes, unfiltered, text AS record
+    crashes, dont_filter, text AS record
   FROM request JOIN record USING (n, space, id)
   WHERE space = ? AND request.id > ? AND state <> 'failed' ORDER BY key LIMIT ?`;
 
@@ -73,17 +73,17 @@ interface RequestRow extends Pick<BackupRequest, 'id' | 'domain' | 'priority' | 
   readonly dueAtMs: number | null;
   readonly arrival: number | null;
   readonly crashes: number;
-  readonly unfiltered: 0 | 1;
+  readonly dont_filter: 0 | 1;
 }
 
 function backupRequest(row: RequestRow): BackupRequest {
-  const { id, domain, priority, dueAtMs, arrival, crashes, unfiltered, record } = row;
+  const { id, domain, priority, dueAtMs, arrival, crashes, dont_filter, record } = row;
   return {
     ...{ id, domain, priority },
     ...(dueAtMs !== null && { dueAtMs }),
     ...(arrival !== null && { arrival }),
     ...(crashes > 0 && { crashes }),
-    ...(unfiltered === 1 && { unfiltered: true }),
+    ...(dont_filter === 1 && { dontFilter: true }),
     record,
   };
 }

@@ -123,10 +123,10 @@ function putRequests(tx: Transaction, { values: requests }: EntryOf<'requests'>)
   requireIds(requests.map(({ id }) => ({ id, fingerprint: id })));
   const { tally } = tx;
   for (const request of requests) {
-    const { arrival = 0, dueAtMs, crashes = 0, unfiltered = false } = request;
+    const { arrival = 0, dueAtMs, crashes = 0, dontFilter = false } = request;
     const id = bytesOf(request.id);
     if (liveRequest(tx, id) !== undefined) continue;
-    const added = { ...request, id, priority: priorityInBounds(request.priority), crashes, unfiltered };
+    const added = { ...request, id, priority: priorityInBounds(request.priority), crashes, dontFilter };
     const dueUs = dueAtMs === undefined ? null : Math.round(delayInBounds(dueAtMs) * 1000);
     insertRequest(tx, added, arrival, dueUs);
     tally.accepted += 1;
@@ -142,7 +142,7 @@ function putFailed(tx: Transaction, { values: requests }: EntryOf<'failed'>): vo
     const bytes = bytesOf(id);
     if (liveRequest(tx, bytes) !== undefined) continue;
     // A retry gives it a domain and an arrival.
-    const n = sql.insert`INSERT INTO request (space, id, state, domain, priority, rank, arrival, crashes, unfiltered)
+    const n = sql.insert`INSERT INTO request (space, id, state, domain, priority, rank, arrival, crashes, dont_filter)
       VALUES (${space}, ${bytes}, 'failed', '', 0, 0, 0, ${crashes}, 0)`;
     addFailure(tx, n, failure);
     if (record !== null) {

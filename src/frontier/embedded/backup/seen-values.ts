@@ -1,6 +1,6 @@
 /** Reads and restores the fingerprints of a dupefilter. A dupefilter of another class gets only the fingerprints. */
 import { RefusedError } from '../../../errors.js';
-import { type BackupEntry, type EntryOf, inEntries } from '../../backup/entry.js';
+import { type BackupEntry, type EntryOf, hasExpired, inEntries } from '../../backup/entry.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { BLOCK_BYTES } from '../dupefilters/bloom.js';
@@ -16,14 +16,20 @@ export async function* readSeen(batch: CommitBatch): AsyncIterable<BackupEntry> 
   yield { kind: 'dupefilter', choice, engine: 'embedded', index: recorded.backupIndex() };
   const { first, query, rowChars } = backupQuery;
   const rows = rowsInWindows<BackupRow>(batch, query, ({ spaces }) => spaces.dupefilter.id, first);
-  for await (const values of inEntries(rows, () => rowChars)) yield recorded.toBackup(values);
+  async function* living(): AsyncIterable<BackupRow[]> {
+    for await (const page of rows) yield page.filter((row) => !recorded!.hasExpired(row));
+  }
+  for await (const values of inEntries(living(), () => rowChars)) yield recorded.toBackup(values);
 }
 
-/** Record fingerprints of a backup. Those recorded already stay as they are; texts that are no fingerprints are skipped. */
+/**
+ * Record fingerprints of a backup. Those recorded already stay as they are. Expired ones, and texts that are no fingerprints,
+ * are skipped.
+ */
 export function bringBackSeen(tx: Transaction, { values, untilMs, lives }: EntryOf<'seen'>): void {
   const open = tx.dupefilter.begin();
   for (const [n, value] of values.entries()) {
-    if (!/^[0-9a-f]{16}([0-9a-f]{24})?$/i.test(value)) continue;
+    if (!/^[0-9a-f]{16}([0-9a-f]{24})?$/i.test(value) || hasExpired(untilMs?.[n], tx.nowMs)) continue;
     const fingerprint = bytesOf(value.padEnd(40, '0'));
     open.fromBackup(fingerprint, { untilMs: untilMs?.[n], life: lives?.[n] });
   }

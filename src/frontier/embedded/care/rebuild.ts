@@ -45,7 +45,7 @@ interface Row {
   readonly domain: string | null;
   readonly priority: number;
   readonly crashes: number | null;
-  readonly unfiltered: 0 | 1 | null;
+  readonly dont_filter: 0 | 1 | null;
   readonly failure: number | null;
 }
 
@@ -56,7 +56,7 @@ export function putRequests(tx: Transaction, batch: readonly ReadRecord<RecordRo
 function putRequest(tx: Transaction, { stored: { n }, request }: ReadRecord<RecordRow>): void {
   const { sql, space, crawl } = tx;
   const row = sql.get<Row>`
-    SELECT record.id, arrived, due_at, state, domain, priority, crashes, unfiltered, sequence AS failure
+    SELECT record.id, arrived, due_at, state, domain, priority, crashes, dont_filter, sequence AS failure
     FROM record LEFT JOIN request USING (n) LEFT JOIN failure USING (n) WHERE n = ${n}`;
   if (row === undefined) return;
   const { id, due_at: due, failure } = row;
@@ -69,8 +69,8 @@ function putRequest(tx: Transaction, { stored: { n }, request }: ReadRecord<Reco
   const priority = row.domain ? row.priority : (request?.priority ?? 0);
   const { rank, arrival } = orderOf(crawl.queue_class, priority, row.arrived);
   const isPut = sql.run`
-    INSERT INTO request (n, space, id, state, domain, priority, rank, arrival, due, crashes, unfiltered)
-    VALUES (${n}, ${space}, ${id}, ${state}, ${domain}, ${priority}, ${rank}, ${arrival}, ${due}, ${crashes}, ${row.unfiltered ?? 0})
+    INSERT INTO request (n, space, id, state, domain, priority, rank, arrival, due, crashes, dont_filter)
+    VALUES (${n}, ${space}, ${id}, ${state}, ${domain}, ${priority}, ${rank}, ${arrival}, ${due}, ${crashes}, ${row.dont_filter ?? 0})
     ON CONFLICT (n) DO UPDATE SET state = excluded.state, domain = excluded.domain, priority = excluded.priority,
       rank = excluded.rank, arrival = excluded.arrival, due = excluded.due
     ON CONFLICT (space, id) DO NOTHING`;
@@ -100,12 +100,12 @@ function dropWithoutRecord(tx: Transaction, after: Uint8Array): Uint8Array | und
   const rows = sql.all<{
     n: number;
     id: Uint8Array;
-    unfiltered: 0 | 1;
+    dont_filter: 0 | 1;
     state: string;
     isWhole: 0 | 1;
     isListed: 0 | 1;
   }>`
-    SELECT n, id, unfiltered, state, EXISTS (SELECT 1 FROM record WHERE record.n = request.n) AS isWhole,
+    SELECT n, id, dont_filter, state, EXISTS (SELECT 1 FROM record WHERE record.n = request.n) AS isWhole,
       EXISTS (SELECT 1 FROM failure WHERE failure.n = request.n) AS isListed
     FROM request WHERE space = ${space} AND id > ${after} ORDER BY id LIMIT ${STEP}`;
   for (const row of rows) {

@@ -4,6 +4,8 @@ import type { Part, Shape } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { forgetFeeds, hasFeeds } from '../feeds/outbox.js';
+import { crawlState } from '../requests/completion.js';
+import { dropEarly, forgetEarly } from '../requests/early-links.js';
 
 /** Delete parts. @throws RefusedError while nodes live, unless forced. */
 export function clear(tx: Transaction, parts: ReadonlySet<Part>, force: boolean): void {
@@ -56,15 +58,17 @@ function clearOtherFormat(tx: Transaction, format: number, parts: ReadonlySet<Pa
 
 function clearQueue(tx: Transaction, parts: ReadonlySet<Part>): void {
   if (!tx.hasCrawl) return;
+  dropEarly(tx);
   const { sql, space: before } = tx;
   const { epoch, shape, queue_class, dupefilter, seen_since } = tx.crawl;
-  const { failed, failed_records } = tx.tally;
+  const { failed, failed_records, seen_gone } = tx.tally;
   const keepsFailed = !parts.has('failed') && failed > 0;
   const keepsSeen = !parts.has('dupefilter') && tx.dupefilter.count() > 0;
   tx.destroy();
   if (!keepsFailed && !keepsSeen) return;
   tx.create({ queueClass: queue_class, dupefilter: null });
   Object.assign(tx.crawl, { epoch: epoch + 1, shape, dupefilter, seen_since });
+  if (keepsSeen) tx.tally.seen_gone = seen_gone;
   if (!keepsFailed) return;
   sql.run`UPDATE request SET space = ${tx.space} WHERE n IN (SELECT n FROM failure WHERE space = ${before})`;
   sql.run`UPDATE record SET space = ${tx.space} WHERE n IN (SELECT n FROM failure WHERE space = ${before})`;
@@ -75,6 +79,10 @@ function clearQueue(tx: Transaction, parts: ReadonlySet<Part>): void {
 function clearFailed(tx: Transaction): void {
   if (!tx.hasCrawl) return;
   const { sql, space } = tx;
+  const failed = sql.all<{
+    id: Uint8Array;
+  }>`SELECT id FROM failure JOIN request USING (n) WHERE failure.space = ${space}`;
+  if (tx.tally.early_pages > 0) for (const { id } of failed) forgetEarly(tx, id);
   sql.run`DELETE FROM record WHERE n IN (SELECT n FROM failure WHERE space = ${space})`;
   sql.run`DELETE FROM request WHERE n IN (SELECT n FROM failure WHERE space = ${space})`;
   sql.run`DELETE FROM failure WHERE space = ${space}`;
@@ -88,10 +96,32 @@ function clearDupefilter(tx: Transaction): void {
   if (!tx.hasCrawl) return;
   tx.crawl.epoch += 1;
   // Links and seeds bring lost requests back now.
-  tx.tally.removed += tx.tally.lost;
-  tx.tally.lost = 0;
+  removeLost(tx);
+  tx.tally.seen_gone = 0;
+  tx.crawl.starts_again = 1;
   tx.crawl.dupefilter = null;
-  tx.crawl.seen_since = tx.nowMs;
+  tx.crawl.seen_since = tx.wallMs;
+}
+
+function removeLost({ tally }: Transaction): void {
+  tally.removed += tally.lost;
+  tally.lost = 0;
+}
+
+/**
+ * Take the lost requests for removed. A finished crawl that does not persist and was kept only for them is cleared, as the last
+ * node of its run would have done. @returns how many there were.
+ */
+export function acceptLosses(tx: Transaction, persist: boolean): number {
+  if (!tx.hasCrawl || tx.tally.lost === 0) return 0;
+  const { lost } = tx.tally;
+  removeLost(tx);
+  const isOver =
+    tx.crawl.run?.closed?.reason === 'requests_lost' &&
+    tx.nodes.count === 0 &&
+    crawlState(tx, tx.crawl.has_start === 1, null).finished;
+  if (isOver && !persist) clearFinished(tx);
+  return lost;
 }
 
 function clearLists({ spaces }: Transaction, parts: ReadonlySet<Part>): void {

@@ -21,6 +21,7 @@ export interface CrawlRow {
   tunables: Tunables;
   has_start: Flag;
   starts: Starts;
+  starts_again: Flag;
   start_owner: number | null;
   has_idle: Flag;
   run: Run | null;
@@ -51,10 +52,10 @@ export interface Run {
   readonly closing: { readonly reason: string; readonly atMs: number; readonly limit: number } | null;
   /** Why the run ended, with its last node; null while it goes on. */
   readonly closed: { readonly reason: string; readonly atMs: number } | null;
-  /** The node that asks the hooks for an idle crawl now, and `run_pages` when it began. */
-  readonly asking: { readonly node: number; readonly pages: number } | null;
-  /** When the hooks gave nothing last, and `run_pages` then. */
-  readonly asked: { readonly atMs: number; readonly pages: number } | null;
+  /** The node that asks the hooks for an idle crawl now, and `run_leased` when it began. */
+  readonly asking: { readonly node: number; readonly leased: number } | null;
+  /** When the hooks gave nothing last, and `run_leased` then. */
+  readonly asked: { readonly atMs: number; readonly leased: number } | null;
 }
 
 const noCounts = {
@@ -67,7 +68,9 @@ const noCounts = {
   done: 0,
   removed: 0,
   lost: 0,
+  seen_gone: 0,
   failed_records: 0,
+  early_pages: 0,
   domains: 0,
   last_arrival: 0,
   tokens: 0,
@@ -77,12 +80,14 @@ const noCounts = {
   hungry: 0,
   hungry_at: 0,
   busy_at: 0,
-  run_pages: 0,
+  run_leased: 0,
   run_items: 0,
   run_errors: 0,
   run_failed: 0,
   run_accepted: 0,
   run_error_pages: 0,
+  clock_at: 0,
+  clock_ahead: 0,
   run_good_pages: 0,
   cookie_version: 0,
   cookie_floor: 0,

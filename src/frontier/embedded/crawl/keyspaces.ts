@@ -70,6 +70,7 @@ export class Space {
 export class Spaces {
   readonly crawl: Space;
   readonly dupefilter: Space;
+  readonly sharesDupefilter: boolean;
   readonly items: Space;
   readonly stats: Space;
   /** Feeds have their own space, since they outlive the requests. */
@@ -81,6 +82,7 @@ export class Spaces {
     this.#sql = sql;
     this.crawl = new Space(sql, keys.requests);
     this.dupefilter = new Space(sql, keys.dupefilter);
+    this.sharesDupefilter = keys.sharesDupefilter === true;
     this.items = new Space(sql, keys.items, 'item');
     this.stats = new Space(sql, keys.stats, 'counter');
     this.feeds = new Space(sql, `${keys.requests}:~feeds`);

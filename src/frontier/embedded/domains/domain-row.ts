@@ -15,7 +15,6 @@ export interface DomainRow {
   delay_setting: number | null;
   delay_robots: number;
   delay_auto: number;
-  pages: number;
 }
 
 export function newDomain(space: number, name: string): DomainRow {
@@ -30,6 +29,6 @@ export function newDomain(space: number, name: string): DomainRow {
       active: 0,
       next_at: 0,
     },
-    ...{ blocked_until: 0, last_at: 0, delay_setting: null, delay_robots: 0, delay_auto: 0, pages: 0 },
+    ...{ blocked_until: 0, last_at: 0, delay_setting: null, delay_robots: 0, delay_auto: 0 },
   };
 }

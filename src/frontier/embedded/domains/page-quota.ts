@@ -31,7 +31,7 @@ export class PageQuota {
   save(): void {
     const { sql, space } = this.#tx;
     for (const domain of this.#taken) {
-      sql.run`REPLACE INTO domain_pages (space, domain, pages) VALUES (${space}, ${domain}, ${this.#countOf(domain)})`;
+      sql.run`REPLACE INTO domain_accepted (space, domain, accepted) VALUES (${space}, ${domain}, ${this.#countOf(domain)})`;
     }
   }
 
@@ -39,15 +39,15 @@ export class PageQuota {
     const known = this.#counts.get(domain);
     if (known !== undefined) return known;
     const { sql, space } = this.#tx;
-    const row = sql.get<{ pages: number }>`
-      SELECT pages FROM domain_pages WHERE space = ${space} AND domain = ${domain}`;
-    const pages = row?.pages ?? 0;
-    this.#counts.set(domain, pages);
-    return pages;
+    const row = sql.get<{ accepted: number }>`
+      SELECT accepted FROM domain_accepted WHERE space = ${space} AND domain = ${domain}`;
+    const accepted = row?.accepted ?? 0;
+    this.#counts.set(domain, accepted);
+    return accepted;
   }
 }
 
 /** Counting begins again after a crawl that has finished. */
 export function forgetPages({ sql, space }: Transaction): void {
-  sql.run`DELETE FROM domain_pages WHERE space = ${space}`;
+  sql.run`DELETE FROM domain_accepted WHERE space = ${space}`;
 }

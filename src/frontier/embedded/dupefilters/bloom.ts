@@ -63,6 +63,10 @@ export class BloomDupefilter extends Dupefilter<BloomChoice> {
     );
   }
 
+  isEmpty(): boolean {
+    return this.crawl.sql.get`SELECT 1 FROM seen_bloom WHERE space = ${this.space} LIMIT 1` === undefined;
+  }
+
   /** The bits do not tell how many fingerprints made them. */
   recount(): number {
     return this.count;

@@ -56,10 +56,18 @@ export abstract class Dupefilter<C extends Choice = Choice> {
   abstract forget(fingerprint: Uint8Array): boolean;
   /** Its size in the file in bytes, including indexes. */
   abstract bytes(): number;
+  /** Whether its table has no row of it. */
+  abstract isEmpty(): boolean;
   /** Count the fingerprints in the table. */
   abstract recount(): number;
 
   abstract readonly backupQuery: BackupQuery;
+
+  /** Whether a row has expired and only waits for its deletion: no backup takes it. */
+  hasExpired(_row: BackupRow): boolean {
+    return false;
+  }
+
   abstract toBackup(rows: readonly BackupRow[]): BackupEntry;
 
   /** The layout of its bits, for the backup; null where complete fingerprints, or parts of them, are stored. */

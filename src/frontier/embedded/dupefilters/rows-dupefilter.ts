@@ -1,6 +1,6 @@
 /** Dupefilters whose table has one row for each fingerprint. */
 import type { Value } from '../../../disk/sqlite.js';
-import type { BackupEntry } from '../../backup/entry.js';
+import { type BackupEntry, hasExpired } from '../../backup/entry.js';
 import { expiresAt } from '../../dupefilter-classes.js';
 import type { RequestLife } from '../../frontier.js';
 import {
@@ -46,6 +46,10 @@ abstract class RowDupefilter extends Dupefilter {
 
   bytes(): number {
     return this.count * this.rowBytes;
+  }
+
+  isEmpty(): boolean {
+    return this.#of(`SELECT 1 FROM ${this.table} WHERE space = ? LIMIT 1`).get(this.space) === undefined;
   }
 
   recount(): number {
@@ -112,9 +116,9 @@ export class StateDupefilter extends RowDupefilter {
   protected readonly rowBytes = 51;
 
   override record(fingerprint: Uint8Array, isSeen: boolean): void {
-    const { sql, nowMs } = this.crawl;
+    const { sql, wallMs } = this.crawl;
     sql.run`REPLACE INTO seen_state (space, id, state, at, status, attempts)
-      VALUES (${this.space}, ${fingerprint}, 'pending', ${nowMs}, NULL, 0)`;
+      VALUES (${this.space}, ${fingerprint}, 'pending', ${wallMs}, NULL, 0)`;
     if (!isSeen) this.count += 1;
   }
 
@@ -129,9 +133,9 @@ export class StateDupefilter extends RowDupefilter {
   }
 
   override fromBackup(fingerprint: Uint8Array, { life }: BackedUp): void {
-    const { sql, nowMs } = this.crawl;
+    const { sql, wallMs } = this.crawl;
     // Another class has recorded no more than that the fingerprint was seen.
-    const done: RequestLife = { state: 'done', atMs: nowMs, status: null, attempts: 0 };
+    const done: RequestLife = { state: 'done', atMs: wallMs, status: null, attempts: 0 };
     const { state, atMs, status, attempts } = life ?? done;
     this.count += sql.run`INSERT OR IGNORE INTO seen_state (space, id, state, at, status, attempts)
       VALUES (${this.space}, ${fingerprint}, ${state}, ${atMs}, ${status}, ${attempts})`;
@@ -139,11 +143,11 @@ export class StateDupefilter extends RowDupefilter {
 
   /** A fingerprint that was forgotten meanwhile stays so. */
   override onLife(fingerprint: Uint8Array, { state, status, attempts }: LifeChange): void {
-    const { sql, nowMs } = this.crawl;
+    const { sql, wallMs } = this.crawl;
     if (status === undefined || attempts === undefined) {
-      sql.run`UPDATE seen_state SET state = ${state}, at = ${nowMs} WHERE space = ${this.space} AND id = ${fingerprint}`;
+      sql.run`UPDATE seen_state SET state = ${state}, at = ${wallMs} WHERE space = ${this.space} AND id = ${fingerprint}`;
     } else {
-      sql.run`UPDATE seen_state SET state = ${state}, at = ${nowMs}, status = ${status}, attempts = ${attempts}
+      sql.run`UPDATE seen_state SET state = ${state}, at = ${wallMs}, status = ${status}, attempts = ${attempts}
         WHERE space = ${this.space} AND id = ${fingerprint}`;
     }
   }
@@ -198,15 +202,22 @@ export class TimedDupefilter extends RowDupefilter {
     return { kind: 'seen', values: rows.map(({ value }) => value), untilMs };
   }
 
-  /** Of two instants the later one stays. */
+  override hasExpired({ untilMs }: BackupRow): boolean {
+    return hasExpired(untilMs, this.crawl.nowMs);
+  }
+
+  /**
+   * Of two instants the later one stays. None is later than that of a fingerprint recorded now, since the backup may be of
+   * a class or of settings that remember for longer.
+   */
   override fromBackup(fingerprint: Uint8Array, of: BackedUp): void {
     const { sql, nowMs } = this.crawl;
-    const { untilMs } = of;
-    if (expiresAt(this.choice, nowMs) === null || typeof untilMs !== 'number') {
+    const latestMs = expiresAt(this.choice, nowMs);
+    if (latestMs === null || typeof of.untilMs !== 'number') {
       super.fromBackup(fingerprint, of);
       return;
     }
-    if (untilMs <= nowMs) return;
+    const untilMs = Math.min(of.untilMs, latestMs);
     const isNew = sql.run`INSERT OR IGNORE INTO seen_timed (space, id, until) VALUES (${this.space}, ${fingerprint}, ${untilMs})`;
     if (isNew === 0) {
       sql.run`UPDATE seen_timed SET until = max(until, ${untilMs}) WHERE space = ${this.space} AND id = ${fingerprint} AND until > 0`;

@@ -53,6 +53,22 @@ export class SeenIndex {
     this.#hasRecorded = true;
   }
 
+  /**
+   * Notice that somebody has deleted all fingerprints: the epoch rises, so that every node drops its cache of seen links, and
+   * they are counted. One row is looked for. Rows that were deleted singly are found by `doctor --deep` alone: SQLite counts no
+   * rows without reading them. A dupefilter that crawls share is not watched.
+   */
+  look(): void {
+    const { spaces, hasCrawl } = this.#crawl;
+    if (!hasCrawl || spaces.sharesDupefilter || this.#crawl.crawl.restoring !== null) return;
+    const open = this.open();
+    if (open === null || open.count === 0 || !open.isEmpty()) return;
+    this.#crawl.tally.seen_gone += open.count;
+    this.#crawl.crawl.epoch += 1;
+    this.#crawl.crawl.starts_again = 1;
+    open.count = 0;
+  }
+
   /** Clear the dupefilter, in one small step. */
   clear(): void {
     this.#crawl.spaces.dupefilter.clear();

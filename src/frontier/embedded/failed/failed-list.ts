@@ -4,6 +4,7 @@ import type { Transaction } from '../crawl/transaction.js';
 import { plainText } from '../file/statements.js';
 import { incarnationName, type NodeRow } from '../nodes/node-row.js';
 import { bytesOf, deleteRequest, hexOf, liveRequest } from '../queue/requests.js';
+import { forgetEarly } from '../requests/early-links.js';
 
 /** Why a request failed. */
 export interface Failure {
@@ -23,11 +24,11 @@ export function fail(
   { id, number }: NodeRow,
   crashes: number,
 ): string | null {
-  const { sql, tally, crawl, nowMs } = tx;
+  const { sql, tally, crawl, wallMs } = tx;
   sql.run`UPDATE request SET state = 'failed', crashes = ${crashes}, node = NULL, token = NULL, leased_at = NULL WHERE n = ${n}`;
   tally.failed += 1;
   tally.run_failed += 1;
-  addFailure(tx, n, { ...failure, node: incarnationName(id, number), failedAtMs: nowMs });
+  addFailure(tx, n, { ...failure, node: incarnationName(id, number), failedAtMs: wallMs });
   const record = sql.get<{ text: string }>`SELECT text FROM record WHERE n = ${n}`?.text ?? null;
   if (record !== null && tally.failed_records < crawl.tunables.failedLimit) {
     tally.failed_records += 1;
@@ -60,7 +61,11 @@ export function deleteFailed(tx: Transaction, id: Uint8Array): boolean {
 
 /** Failed → removed. @returns how many were failed. */
 export function purgeFailed(tx: Transaction, ids: readonly string[]): number {
-  const purged = ids.filter((id) => deleteFailed(tx, bytesOf(id))).length;
+  const purged = ids.filter((id) => {
+    const isPurged = deleteFailed(tx, bytesOf(id));
+    if (isPurged) forgetEarly(tx, bytesOf(id));
+    return isPurged;
+  }).length;
   if (purged > 0) tx.tally.removed += purged;
   return purged;
 }

@@ -12,7 +12,7 @@ import { bytesOf, hexOf, makePending, noteLost, type RequestRow } from '../queue
 export interface LeasedRow extends RequestRow {
   readonly id: Uint8Array;
   readonly crashes: number;
-  readonly unfiltered: 0 | 1;
+  readonly dont_filter: 0 | 1;
   readonly node: number;
   readonly token: number;
   readonly leased_at: number;
@@ -28,20 +28,19 @@ export function grantLease(tx: Transaction, holder: NodeRow, domain: DomainRow, 
   const token = tally.tokens + 1;
   const granted = sql.get<GrantedRow>`
     UPDATE request SET state = 'leased', node = ${holder.number}, token = ${token}, leased_at = ${nowMs} WHERE n = ${n}
-    RETURNING id, crashes, unfiltered, (SELECT text FROM record WHERE record.n = request.n) AS text`;
+    RETURNING id, crashes, dont_filter, (SELECT text FROM record WHERE record.n = request.n) AS text`;
   if (granted === undefined) throw new ContradictingRows(`an index holds request ${n}, which has no row`);
-  const { id, crashes, unfiltered, text } = granted;
+  const { id, crashes, dont_filter, text } = granted;
   if (text === null) {
-    noteLost(tx, { n, id, unfiltered });
+    noteLost(tx, { n, id, dont_filter });
     return null;
   }
   tally.tokens = token;
   tally.leased += 1;
-  tally.run_pages += 1;
+  tally.run_leased += 1;
   domain.active += 1;
-  domain.pages += 1;
   holder.leased += 1;
-  if (unfiltered === 0) tx.dupefilter.open()?.onLife(id, { state: 'leased' });
+  if (dont_filter === 0) tx.dupefilter.open()?.onLife(id, { state: 'leased' });
   return {
     id: hexOf(id),
     token: tokenText(holder.number, token),
@@ -52,7 +51,7 @@ export function grantLease(tx: Transaction, holder: NodeRow, domain: DomainRow, 
   };
 }
 
-interface GrantedRow extends Pick<LeasedRow, 'id' | 'crashes' | 'unfiltered'> {
+interface GrantedRow extends Pick<LeasedRow, 'id' | 'crashes' | 'dont_filter'> {
   readonly text: string | null;
 }
 
@@ -64,7 +63,7 @@ export function findLease(
   id: string,
 ): LeasedRow | null {
   const row = sql.get<LeasedRow>`
-    SELECT n, id, domain, rank, arrival, crashes, unfiltered, node, token, leased_at FROM request
+    SELECT n, id, domain, rank, arrival, crashes, dont_filter, node, token, leased_at FROM request
     WHERE space = ${space} AND id = ${bytesOf(id)} AND state = 'leased' AND node = ${node}`;
   return row !== undefined && tokenText(node, row.token) === token ? row : null;
 }
@@ -72,7 +71,7 @@ export function findLease(
 /** The leased requests of a node, at most `max`, in the order of acceptance. A node holds some dozens. */
 export function leasesOf({ sql, space }: Transaction, node: number, max = 100_000): LeasedRow[] {
   return sql.all`
-    SELECT n, id, domain, rank, arrival, crashes, unfiltered, node, token, leased_at FROM request
+    SELECT n, id, domain, rank, arrival, crashes, dont_filter, node, token, leased_at FROM request
     WHERE node = ${node} AND state = 'leased' AND space = ${space} ORDER BY n LIMIT ${max}`;
 }
 
@@ -82,10 +81,10 @@ export function leasesOf({ sql, space }: Transaction, node: number, max = 100_00
  */
 export function endLease(
   tx: Transaction,
-  { id, unfiltered, node, domain, crashes }: LeasedRow,
+  { id, dont_filter, node, domain, crashes }: LeasedRow,
   change: LifeChange,
 ): void {
-  if (unfiltered === 0) tx.dupefilter.open()?.onLife(id, change);
+  if (dont_filter === 0) tx.dupefilter.open()?.onLife(id, change);
   tx.tally.leased -= 1;
   tx.domains.change(domain).active -= 1;
   const holder = tx.nodes.find(node);

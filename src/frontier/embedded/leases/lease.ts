@@ -32,7 +32,7 @@ export function lease(
     promoteDelayed(tx, PROMOTE);
     tx.domains.promote(PROMOTE);
     const { maxPages } = run.budgets;
-    const room = maxPages > 0 ? Math.min(max, maxPages - tx.tally.run_pages) : max;
+    const room = maxPages > 0 ? Math.min(max, maxPages - tx.tally.run_leased) : max;
     if (room > 0 && !takeAsVolunteer(tx, holder, holding, leases)) {
       isStandingBack = standsBack(tx, holder);
       if (!isStandingBack) {
@@ -42,6 +42,7 @@ export function lease(
       }
     }
   }
+  if (isOpen && leases.length === 0) tx.dupefilter.look();
   const crawl = crawlState(tx, hasStart, holder);
   if (crawl.finished) tx.nodes.showLife(holder);
   const cookies = knownCookies === undefined ? null : cookiesSince(tx, knownCookies);

@@ -11,9 +11,10 @@ import { addItems } from '../feeds/items.js';
 import { appendCommitted } from '../feeds/outbox.js';
 import { closeRun } from '../nodes/control.js';
 import { feedsOf, type JoinedNode, type NodeRow } from '../nodes/node-row.js';
-import { delay, deleteRequest } from '../queue/requests.js';
+import { bytesOf, delay, deleteRequest } from '../queue/requests.js';
 import { accept } from '../requests/acceptance.js';
 import { closeWhenSpent, comesTooLate, countForBudgets } from '../requests/budgets.js';
+import { forgetEarly } from '../requests/early-links.js';
 import { endLease, findLease, type LeasedRow, returnToQueue } from './lease-records.js';
 
 const nothingWritten: SettleAnswer = { committed: false };
@@ -40,13 +41,13 @@ export function settle(
   // A dupefilter that was cleared has the class of the live nodes again.
   tx.crawl.dupefilter ??= tx.crawl.shape?.dupefilter ?? null;
   // Before the lease ends: a page's link to itself finds a live request, also when its fingerprint was forgotten.
-  const answer = accept(tx, effects.requests, 'links');
+  const answer = accept(tx, effects.requests, 'links', { id: bytesOf(lease.id), isEarly: false });
   end(tx, holder, held, outcome);
   if (effects.latencyMs !== undefined && outcome.kind !== 'released') {
     adjustDelay(tx, held.domain, Math.max(1, Math.round(effects.latencyMs)), outcome.status);
   }
-  if (outcome.unstarted === true) tx.tally.run_pages = Math.max(0, tx.tally.run_pages - 1);
-  if (outcome.kind === 'done' || outcome.kind === 'failed') holder.pages += 1;
+  if (outcome.unstarted === true) tx.tally.run_leased = Math.max(0, tx.tally.run_leased - 1);
+  if (outcome.kind === 'done' || outcome.kind === 'failed') holder.settled += 1;
   countForBudgets(tx, effects.stats);
   closeWhenSpent(tx);
   if (effects.closing !== undefined) closeRun(tx, effects.closing);
@@ -73,6 +74,7 @@ function end(tx: Transaction, holder: NodeRow, held: LeasedRow, outcome: Outcome
   endLease(tx, held, { state: kind === 'retry' ? 'delayed' : kind, status, attempts });
   if (kind === 'done') {
     deleteRequest(tx, held.n);
+    forgetEarly(tx, held.id);
     tx.tally.done += 1;
     if (outcome.noPage === undefined) tx.tally.run_good_pages += 1;
     else if (outcome.noPage === 'error') tx.tally.run_error_pages += 1;

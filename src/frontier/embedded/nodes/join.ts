@@ -46,12 +46,23 @@ export function join(
   const incarnation = incarnationName(node.id, number);
   const justClosed = beginsRun ? closedJustNow(tx, options.budgets) : null;
   if (justClosed !== null) {
-    const found = { pending: 0, delayed: 0, leased: 0, seen: 0, lost: 0, nodes: others };
+    const found = {
+      pending: 0,
+      delayed: 0,
+      leased: 0,
+      seen: 0,
+      lost: tx.tally.lost,
+      nodes: others,
+      ...nothingGone,
+    };
     return {
       number: 0,
       joined: { incarnation, run: '', found, startPushed: false, justClosed, notices: [] },
     };
   }
+  tx.dupefilter.look();
+  // The dupefilter was emptied since the start requests were pushed: they are crawled again, whatever their arguments.
+  if (others === 0 && tx.crawl.starts_again === 1) Object.assign(tx.crawl, { starts: {}, starts_again: 0 });
   const flushed = options.flushOnStart && first ? flushOnStart(tx, options, beginsRun, others) : null;
   const key = startKey(options.args);
   if (beginsRun) beginRun(tx, options);
@@ -78,6 +89,8 @@ export function join(
   return { number, joined };
 }
 
+const nothingGone = { seenGone: 0, seenExpires: false };
+
 function foundBy({ tally, dupefilter }: Transaction, nodes: number): Pick<Joined, 'found'> {
   return {
     found: {
@@ -86,6 +99,8 @@ function foundBy({ tally, dupefilter }: Transaction, nodes: number): Pick<Joined
       leased: tally.leased,
       seen: dupefilter.count(),
       lost: tally.lost,
+      seenGone: tally.seen_gone,
+      seenExpires: false,
       nodes,
     },
   };
@@ -97,7 +112,7 @@ function register(tx: Transaction, number: number, node: NodeInfo, feeds: readon
   if (tx.nodes.count === 0) tally.busy_at = nowMs;
   const row: NodeRow = {
     ...{ number, space, id: node.id, host: node.host, pid: node.pid, process_start: processStart(node.pid) },
-    ...{ started_at: nowMs, feeds: JSON.stringify(feeds), beat_at: nowMs, pages: 0, pages_per_second: 0 },
+    ...{ started_at: nowMs, feeds: JSON.stringify(feeds), beat_at: nowMs, settled: 0, pages_per_second: 0 },
     ...{ leased: 0, is_dead: 0 },
   };
   tx.nodes.add(row);
@@ -111,7 +126,7 @@ function beginsNewRun({ crawl }: Transaction, others: number): boolean {
 function beginRun({ crawl, tally, nowMs }: Transaction, { args, budgets, startsAgain }: JoinOptions): void {
   const id = randomBytes(8).toString('hex');
   const ended = { closing: null, closed: null, asking: null, asked: null };
-  const counted = { run_pages: 0, run_items: 0, run_errors: 0, run_failed: 0, run_accepted: 0 };
+  const counted = { run_leased: 0, run_items: 0, run_errors: 0, run_failed: 0, run_accepted: 0 };
   Object.assign(tally, { ...counted, run_error_pages: 0, run_good_pages: 0, busy_at: nowMs });
   crawl.run = { id, args, startedAtMs: nowMs, budgets, ...ended };
   if (startsAgain) setStart(crawl, startKey(args), 0);

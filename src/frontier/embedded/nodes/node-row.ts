@@ -14,7 +14,7 @@ export interface NodeRow {
   readonly started_at: number;
   readonly feeds: string;
   beat_at: number;
-  pages: number;
+  settled: number;
   pages_per_second: number;
   leased: number;
   is_dead: Flag;

@@ -20,5 +20,6 @@ export function reconcile(
     returnToQueue(tx, stored);
     returned += 1;
   }
+  tx.dupefilter.look();
   return { lost: [...idsByToken.values()], returned };
 }

@@ -3,6 +3,7 @@ import { classOf } from '../../dupefilter-classes.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { plainText } from '../file/statements.js';
+import { forgetEarly } from '../requests/early-links.js';
 import { type Order, orderOf } from './order.js';
 
 /** `suspect` is pending too, but is leased alone: a node died while it processed the request. */
@@ -20,7 +21,7 @@ export interface NewRequest {
   readonly domain: string;
   readonly priority: number;
   readonly crashes: number;
-  readonly unfiltered: boolean;
+  readonly dontFilter: boolean;
   readonly record: string;
 }
 
@@ -55,9 +56,9 @@ export function insertRequest(
   const order = orderOf(crawl.queue_class, priority, arrivalUs);
   const state = dueUs === null ? pendingState(crashes) : 'delayed';
   const n = sql.insert`
-    INSERT INTO request (space, id, state, domain, priority, rank, arrival, due, crashes, unfiltered)
+    INSERT INTO request (space, id, state, domain, priority, rank, arrival, due, crashes, dont_filter)
     VALUES (${space}, ${id}, ${state}, ${domain}, ${priority}, ${order.rank}, ${order.arrival}, ${dueUs}, ${crashes},
-      ${request.unfiltered ? 1 : 0})
+      ${request.dontFilter ? 1 : 0})
     ON CONFLICT DO NOTHING`;
   if (n === 0) return false;
   sql.run`INSERT INTO record (n, space, id, arrived, due_at, text) VALUES (${n}, ${space}, ${id}, ${arrivalUs}, ${dueUs}, ${record})`;
@@ -144,12 +145,13 @@ export function promoteDelayed(tx: Transaction, max: number): void {
  */
 export function noteLost(
   tx: Transaction,
-  { n, id, unfiltered }: { readonly n: number; readonly id: Uint8Array; readonly unfiltered: 0 | 1 },
+  { n, id, dont_filter }: { readonly n: number; readonly id: Uint8Array; readonly dont_filter: 0 | 1 },
 ): void {
   deleteRequest(tx, n);
+  forgetEarly(tx, id);
   tx.tally.lost += 1;
   const seen = tx.dupefilter.open();
-  if (unfiltered === 1 || seen === null || !classOf(seen.choice).canForget) return;
+  if (dont_filter === 1 || seen === null || !classOf(seen.choice).canForget) return;
   if (seen.forget(id)) tx.crawl.epoch += 1;
 }
 

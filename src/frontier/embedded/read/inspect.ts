@@ -20,7 +20,7 @@ interface FoundRequest {
 export function inspectRequest(tx: Transaction, request: FrontierRequest): Inspection {
   const fingerprint = bytesOf(request.fingerprint);
   const seen = tx.dupefilter.has(fingerprint);
-  const life = request.unfiltered ? null : (tx.dupefilter.open()?.life(fingerprint) ?? null);
+  const life = request.dontFilter ? null : (tx.dupefilter.open()?.life(fingerprint) ?? null);
   const row = tx.sql.get<FoundRequest>`
     SELECT n, state, domain, due, crashes, node, leased_at, text FROM request LEFT JOIN record USING (n, space, id)
     WHERE space = ${tx.space} AND id = ${bytesOf(request.id)}`;
@@ -35,11 +35,16 @@ export function inspectRequest(tx: Transaction, request: FrontierRequest): Inspe
     record: row.text,
     crashes: row.crashes,
     owner: holder === null ? null : incarnationName(holder.id, holder.number),
-    leasedAtMs: row.leased_at,
-    dueAtMs: dueAtOfRequest(tx, row),
+    leasedAtMs: wallClock(tx, row.leased_at),
+    dueAtMs: wallClock(tx, dueAtOfRequest(tx, row)),
     failure: row.state === 'failed' ? failureOf(tx, row.n) : null,
     life,
   };
+}
+
+/** An instant of the crawl's clock by the clock of the machine. */
+function wallClock({ nowMs, wallMs }: Transaction, atMs: number | null): number | null {
+  return atMs === null ? null : atMs - (nowMs - wallMs);
 }
 
 function dueAtOfRequest(tx: Transaction, { state, due, domain: name }: FoundRequest): number | null {

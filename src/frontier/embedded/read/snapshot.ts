@@ -31,6 +31,8 @@ export function takeSnapshot(tx: Transaction): Snapshot {
     removed: tally.removed,
     lost: tally.lost,
     seen: tx.dupefilter.count(),
+    seenGone: tally.seen_gone,
+    seenExpires: false,
     items: spaces.items.entries,
     domains: tally.domains,
     bytes: {
@@ -74,8 +76,8 @@ function runOf({ run }: CrawlRow, tally: TallyRow): RunSnapshot | null {
   const { id, startedAtMs, closed, closing } = run;
   return {
     id,
-    startedAt: startedAtMs,
-    pages: tally.run_pages,
+    startedAt: startedAtMs - tally.clock_ahead,
+    pages: tally.run_leased,
     items: tally.run_items,
     failed: tally.run_failed,
     errorPages: tally.run_error_pages,
@@ -98,7 +100,7 @@ function describe({ nowMs }: Transaction, node: NodeRow): NodeSnapshot {
     startedAt: node.started_at,
     heartbeatAgeMs: Math.max(0, Math.round(nowMs - node.beat_at)),
     leased: node.leased,
-    pages: node.pages,
+    pages: node.settled,
     pagesPerSecond: node.pages_per_second,
     // One machine, one clock.
     clockAheadMs: 0,

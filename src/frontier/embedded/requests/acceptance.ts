@@ -9,8 +9,9 @@ import { deleteFailed } from '../failed/failed-list.js';
 import { bytesOf, dueAfter, insertRequest, liveRequest } from '../queue/requests.js';
 import { setStart, startOf } from '../seeds/starts.js';
 import { roomForLinks } from './budgets.js';
+import { isKnown, keepEarly } from './early-links.js';
 
-/** With `allSeen`: the dupefilter holds every filtered request of the batch now. */
+/** With `allSeen`: the dupefilter now holds every request of the batch but those with dontFilter. */
 export interface Accepted extends PushAnswer {
   readonly allSeen: boolean;
 }
@@ -20,22 +21,32 @@ export interface Accepted extends PushAnswer {
  * second test, and brings a failed request back (which was accepted before, so it is not counted again). New links
  * are dropped when the queue holds twice its limit: they are not recorded, so that they are new again when there is room.
  * Likewise beyond the limit of pages per domain. A request that carries an item is never dropped.
+ * @param page that has the links, with whether it pushes them before its settle
  */
-export function accept(tx: Transaction, requests: readonly FrontierRequest[], kind: PushKind): Accepted {
+export function accept(
+  tx: Transaction,
+  requests: readonly FrontierRequest[],
+  kind: PushKind,
+  page?: { readonly id: Uint8Array; readonly isEarly: boolean },
+): Accepted {
   if (requests.length === 0) return { accepted: 0, duplicates: 0, allSeen: true };
   requireIds(requests);
-  const isJudged = kind === 'links' || kind === 'seeds-filtered';
+  // A seed is taken whatever was seen, but the links of its page are not.
+  if (kind !== 'links') tx.dupefilter.look();
+  const isJudged = kind === 'links' || kind === 'seeds-judged';
   const room = kind === 'links' ? roomForLinks(tx) : Number.POSITIVE_INFINITY;
   const quota = PageQuota.of(tx);
+  const isLive = page?.isEarly !== true || liveRequest(tx, page.id) !== undefined;
   let accepted = 0;
   let dropped = 0;
   let trapped = 0;
   let allSeen = true;
   for (const request of requests) {
-    const { unfiltered } = request;
+    const { dontFilter } = request;
     const id = bytesOf(request.id);
-    const isSeen = !unfiltered && tx.dupefilter.has(id);
+    const isSeen = !dontFilter && tx.dupefilter.has(id);
     if (isJudged && isSeen) continue;
+    if (dontFilter && page !== undefined && isKnown(tx, { id: page.id, isLive }, id)) continue;
     const isFull = accepted >= room;
     const isTrap = kind === 'links' && quota?.isUsedUp(request.domain) === true;
     if ((isFull || isTrap) && request.carriesItem !== true && liveRequest(tx, id) === undefined) {
@@ -48,11 +59,14 @@ export function accept(tx: Transaction, requests: readonly FrontierRequest[], ki
       tx.tally.accepted += 1;
       quota?.take(request.domain);
     } else if (kind === 'links' || !reviveFailed(tx, request, id)) {
-      if (!unfiltered && !isSeen) allSeen = false;
+      if (!dontFilter && !isSeen) allSeen = false;
       continue;
     }
     accepted += 1;
-    if (unfiltered) continue;
+    if (dontFilter) {
+      if (page?.isEarly) keepEarly(tx, page.id, id);
+      continue;
+    }
     tx.dupefilter.record(id, isSeen);
     if (delayInBounds(request.delayMs) > 0) tx.dupefilter.open()?.onLife(id, { state: 'delayed' });
   }
@@ -74,12 +88,12 @@ export function accept(tx: Transaction, requests: readonly FrontierRequest[], ki
 
 /**
  * Accept a part of the start requests, unless a node has pushed it already. Those of a generator come again from its
- * beginning when its node died: filtered ones are judged by the dupefilter, unfiltered ones by their place.
+ * beginning when its node died: the dupefilter judges them, except those with dontFilter, which are known by their place.
  */
 export function acceptStart(
   tx: Transaction,
   requests: readonly FrontierRequest[],
-  kind: 'start' | 'start-filtered',
+  kind: 'start' | 'start-generated',
   { from, total, key = '' }: StartPart,
 ): PushAnswer {
   const { crawl } = tx;
@@ -88,12 +102,12 @@ export function acceptStart(
   if (pushed !== 'pushed' && from > pushed) {
     throw new FrontierGoneError('the start requests before these are gone');
   }
-  const isGenerated = kind === 'start-filtered';
+  const isGenerated = kind === 'start-generated';
   let accepted = 0;
   if (pushed !== 'pushed' && (from === pushed || isGenerated)) {
-    const isNew = (at: number) => !requests[at]!.unfiltered || from + at >= pushed;
+    const isNew = (at: number) => !requests[at]!.dontFilter || from + at >= pushed;
     const rest = isGenerated ? requests.filter((_, at) => isNew(at)) : requests;
-    accepted = accept(tx, rest, isGenerated ? 'seeds-filtered' : 'start').accepted;
+    accepted = accept(tx, rest, isGenerated ? 'seeds-judged' : 'start').accepted;
     const reached = Math.max(from + count, pushed);
     setStart(crawl, key, total !== null && reached >= total ? 'pushed' : reached);
   }
@@ -109,7 +123,7 @@ export function retryFailed(tx: Transaction, requests: readonly FrontierRequest[
   for (const request of requests) {
     const id = bytesOf(request.id);
     if (!reviveFailed(tx, { ...request, delayMs: 0 }, id)) continue;
-    if (!request.unfiltered)
+    if (!request.dontFilter)
       tx.dupefilter.open()?.onLife(id, { state: 'pending', status: null, attempts: 0 });
     moved += 1;
   }
@@ -124,8 +138,8 @@ function reviveFailed(tx: Transaction, request: FrontierRequest, id: Uint8Array)
 
 /** Write a request that is pending or delayed from now on. @returns false where its id is live already. */
 function insert(tx: Transaction, request: FrontierRequest, id: Uint8Array): boolean {
-  const { domain, unfiltered, record } = request;
-  const added = { id, domain, priority: priorityInBounds(request.priority), crashes: 0, unfiltered, record };
+  const { domain, dontFilter, record } = request;
+  const added = { id, domain, priority: priorityInBounds(request.priority), crashes: 0, dontFilter, record };
   const delayMs = delayInBounds(request.delayMs);
   const arrival = tx.takeArrival();
   return insertRequest(tx, added, arrival, delayMs > 0 ? dueAfter(tx, arrival, delayMs) : null);

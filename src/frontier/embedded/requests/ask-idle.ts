@@ -5,7 +5,7 @@ import type { JoinedNode } from '../nodes/node-row.js';
 
 /** Whether the hooks were asked, and gave nothing: no page has begun since. True where there are none. */
 export function wasAsked({ crawl, tally }: Transaction): boolean {
-  return crawl.has_idle === 0 || crawl.run?.asked?.pages === tally.run_pages;
+  return crawl.has_idle === 0 || crawl.run?.asked?.leased === tally.run_leased;
 }
 
 /** The node that asks them now; null when none does. */
@@ -26,7 +26,7 @@ export function claimIdle(
   if (crawl.run === null || openWork(tally) > 0 || (owner !== null && owner !== node)) return false;
   const isTime = againAfterMs !== null && nowMs - (crawl.run.asked?.atMs ?? 0) >= againAfterMs;
   if (wasAsked(tx) && !isTime) return false;
-  crawl.run = { ...crawl.run, asking: { node, pages: tally.run_pages } };
+  crawl.run = { ...crawl.run, asking: { node, leased: tally.run_leased } };
   return true;
 }
 
@@ -36,5 +36,5 @@ export function endIdle(tx: Transaction, { number: node }: JoinedNode): void {
   tx.nodes.requireAlive(node);
   const { run } = crawl;
   if (run === null || run.asking === null || asker(tx) !== node) return;
-  crawl.run = { ...run, asking: null, asked: { atMs: nowMs, pages: run.asking.pages } };
+  crawl.run = { ...run, asking: null, asked: { atMs: nowMs, leased: run.asking.leased } };
 }

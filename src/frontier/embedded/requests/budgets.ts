@@ -15,7 +15,7 @@ export function closeWhenSpent(open: OpenCrawl): void {
   const { budgets, startedAtMs } = run;
   const isSpent: Record<keyof Budgets, boolean> = {
     // Only when nothing is leased: a lease that ends unstarted gives its page back.
-    maxPages: tally.run_pages >= budgets.maxPages && tally.leased === 0,
+    maxPages: tally.run_leased >= budgets.maxPages && tally.leased === 0,
     maxItems: tally.run_items >= budgets.maxItems,
     maxErrors: tally.run_errors >= budgets.maxErrors,
     maxRunMs: nowMs - startedAtMs >= budgets.maxRunMs,

@@ -1,5 +1,5 @@
 /** Reads the fingerprints of a dupefilter for a backup, and encodes them for a restore. Layouts: `lua/dupefilters/`. */
-import { type BackupEntry, type EntryOf, inEntries } from '../../backup/entry.js';
+import { type BackupEntry, type EntryOf, hasExpired, inEntries } from '../../backup/entry.js';
 import { classOf, type Dupefilter } from '../../dupefilter-classes.js';
 import type { RequestLife } from '../../frontier.js';
 import type { FrontierKeys } from '../../open-options.js';
@@ -7,6 +7,7 @@ import type { Arguments, LuaValue } from '../connection/lua-message.js';
 import { type Ask, pairs, walk } from '../connection/scan.js';
 import { dupefilterKey, dupefilterPiece } from '../keys.js';
 import { agreedDupefilter, states } from '../read/dupefilter.js';
+import { clockOf } from '../read/measuring.js';
 
 /** Fingerprints of one reply. */
 const WINDOW = 2_000;
@@ -37,14 +38,16 @@ export async function* readDupefilter(
   switch (redisLayout) {
     case 'set':
       return yield* readSet(ask, keys.dupefilter);
-    case 'zset':
-      return yield* readRows('zscanBuffer', ask, keys.dupefilter, (scores) => ({
-        untilMs: scores.map((score) => (score.toString() === 'inf' ? null : Number(score))),
-      }));
-    case 'hash':
-      return yield* readRows('hscanBuffer', ask, keys.dupefilter, (lives) => ({
-        lives: lives.map(unpackLife),
-      }));
+    case 'zset': {
+      const nowMs = await ask(clockOf);
+      const rows = readRows('zscanBuffer', ask, keys.dupefilter, unpackUntil);
+      const living = filtered(rows, ([, untilMs]) => !hasExpired(untilMs, nowMs));
+      return yield* seenEntries(living, (untilMs) => ({ untilMs }));
+    }
+    case 'hash': {
+      const rows = readRows('hscanBuffer', ask, keys.dupefilter, unpackLife);
+      return yield* seenEntries(rows, (lives) => ({ lives }));
+    }
     case 'pieces: sets':
       return yield* readBuckets(ask, pieces);
     case 'pieces: bits':
@@ -59,18 +62,29 @@ async function* readSet(ask: Ask, key: string): AsyncIterable<BackupEntry> {
   }
 }
 
-/** Fingerprints with a score or a value each, which `describe` decodes. */
-async function* readRows(
+/** Fingerprints with a score or a value each, decoded. */
+async function* readRows<T>(
   scan: 'zscanBuffer' | 'hscanBuffer',
   ask: Ask,
   key: string,
-  describe: (values: Buffer[]) => Pick<EntryOf<'seen'>, 'untilMs' | 'lives'>,
+  decode: (value: Buffer) => T,
+): AsyncIterable<(readonly [id: Buffer, value: T])[]> {
+  const found = walk(ask, (client, cursor) => client[scan](key, cursor, 'COUNT', WINDOW));
+  for await (const page of found) yield pairs(page).map(([id, value]) => [id, decode(value)]);
+}
+
+async function* filtered<T>(
+  pages: AsyncIterable<readonly T[]>,
+  test: (value: T) => boolean,
+): AsyncIterable<T[]> {
+  for await (const page of pages) yield page.filter(test);
+}
+
+async function* seenEntries<T>(
+  pages: AsyncIterable<(readonly [id: Buffer, value: T])[]>,
+  describe: (values: T[]) => Pick<EntryOf<'seen'>, 'untilMs' | 'lives'>,
 ): AsyncIterable<BackupEntry> {
-  async function* pages(): AsyncIterable<[Buffer, Buffer][]> {
-    const found = walk(ask, (client, cursor) => client[scan](key, cursor, 'COUNT', WINDOW));
-    for await (const page of found) yield pairs(page);
-  }
-  for await (const rows of inEntries(pages(), () => 2 * ID_BYTES)) {
+  for await (const rows of inEntries(pages, () => 2 * ID_BYTES)) {
     const values = rows.map(([id]) => id.toString('hex'));
     yield { kind: 'seen', values, ...describe(rows.map(([, value]) => value)) };
   }
@@ -94,6 +108,11 @@ async function* readBits(ask: Ask, pieces: readonly string[]): AsyncIterable<Bac
     if (bits === null) continue;
     yield { kind: 'bits', values: [[String(piece), bits.toString('base64')]] };
   }
+}
+
+/** Decodes a score of `lua/dupefilters/expiring.lua`. */
+function unpackUntil(score: Buffer): number | null {
+  return score.toString() === 'inf' ? null : Number(score);
 }
 
 /** Decodes a value of `lua/dupefilters/state.lua`. */
@@ -122,14 +141,12 @@ function packLife({ state, atMs, status, attempts }: RequestLife): Buffer {
  */
 export function seenArguments({ values, untilMs, lives }: EntryOf<'seen'>, into: Dupefilter): Arguments {
   const { redisLayout, markOf } = classOf(into);
-  if (redisLayout === 'set') return { marks: values };
+  const isSet = redisLayout === 'set';
   const rows = values
     .map((value, n) => ({ value, untilMs: untilMs?.[n], life: lives?.[n] }))
-    .filter(({ value }) => /^[0-9a-f]{16}([0-9a-f]{24})?$/i.test(value));
-  const marks = rows.map(({ value }): LuaValue => markOf(value.padEnd(2 * ID_BYTES, '0')));
-  if (untilMs !== undefined && redisLayout === 'zset') {
-    return { marks, untils: rows.map((row): LuaValue => row.untilMs ?? '+inf') };
-  }
+    .filter(({ value }) => isSet || /^[0-9a-f]{16}([0-9a-f]{24})?$/i.test(value));
+  const marks = rows.map(({ value }): LuaValue => (isSet ? value : markOf(value.padEnd(2 * ID_BYTES, '0'))));
+  if (untilMs !== undefined) return { marks, untils: rows.map((row): LuaValue => row.untilMs ?? '+inf') };
   if (lives !== undefined && redisLayout === 'hash') {
     return { marks, lives: rows.map(({ life }): LuaValue => packLife(life!)) };
   }

@@ -1,7 +1,7 @@
 /** What a crawl in Redis offers to verify and repair (`care/`); its verbs are in `lua/care/`. */
 import type { CareStore, DomainView, Examined, NodeView, Totals } from '../../care/care-store.js';
 import { nodesAtWork } from '../../refusals.js';
-import { int, json, list, text } from '../connection/reply.js';
+import { int, json, list, named, text } from '../connection/reply.js';
 import { pairs, walk } from '../connection/scan.js';
 import { checkCookies } from '../cookies/verify-cookies.js';
 import type { CrawlAccess } from '../crawl-access.js';
@@ -50,6 +50,10 @@ export function redisCare(crawl: CrawlAccess): CareStore {
         const count = place === 'domains' ? DOMAINS : undefined;
         for await (const step of steps(call, 'examine', { place }, count)) yield examined(place, step);
       }
+    },
+    async unexplained(ids) {
+      const { waiting } = named(await call('examine', { ids: ids as readonly Buffer[] }));
+      return list(waiting) as Buffer[];
     },
     misplaced: (ids) => misplaced(crawl, ids as readonly Buffer[]),
     sides: [

@@ -4,7 +4,7 @@
  */
 import type { WaitingState } from '../../care/care-store.js';
 import { repliesOf } from '../connection/client.js';
-import { list, named } from '../connection/reply.js';
+import { list } from '../connection/reply.js';
 import { pairs } from '../connection/scan.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { internalKey } from '../keys.js';
@@ -22,12 +22,8 @@ interface Place {
 /** @returns the requests that are in no queue, or in several, with the states they wait in. */
 export async function misplaced(
   crawl: CrawlAccess,
-  suspected: readonly Buffer[],
+  ids: readonly Buffer[],
 ): Promise<{ id: Buffer; states: WaitingState[] }[]> {
-  // Most have moved on: they are leased, failed or done by now.
-  const { waiting } = named(await crawl.call('examine', { ids: suspected }));
-  const ids = list(waiting) as Buffer[];
-  if (ids.length === 0) return [];
   const found = new Map(ids.map((id) => [keyOf(id), new Map<string, Place>()]));
   let unmoved = new Set(found.keys());
   for (const place of walks) {

@@ -4,7 +4,7 @@ import type { Part } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
 import type { Call } from '../connection/calls.js';
 import { foundFormat } from '../connection/preflight.js';
-import { int } from '../connection/reply.js';
+import { int, list } from '../connection/reply.js';
 import { literally, scanKeys } from '../connection/scan.js';
 import type { CrawlAccess } from '../crawl-access.js';
 
@@ -26,6 +26,13 @@ export async function clearParts(
   for await (const names of scanKeys(connection.client, `${literally(keys.requests)}:~*`)) {
     if (names.length > 0) await connection.patiently((client) => client.unlink(...names));
   }
+}
+
+/** @returns how many requests were lost. */
+export async function acceptLosses({ options: { shape }, call }: CrawlAccess): Promise<number> {
+  const [lost, cleared] = list(await call('accept_losses', { persist: shape.persist }));
+  if (int(cleared) === 1) await sweep(call);
+  return int(lost);
 }
 
 /** Remove what a cleared dupefilter of many keys left, a step at a time, so that the store serves others between. */

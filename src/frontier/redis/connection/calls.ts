@@ -39,6 +39,7 @@ export class Calls {
   readonly #answersKey: string;
   #caller = someClient();
   #last = 0;
+  readonly #sharesDupefilter: boolean;
   /** Answers that have arrived, by their fields without the caller. The next call confirms them. */
   #arrived: (string | Buffer)[] = [];
 
@@ -46,6 +47,7 @@ export class Calls {
     this.dupefilter = dupefilter;
     this.#connection = connection;
     this.#keys = allKeys(keys);
+    this.#sharesDupefilter = keys.sharesDupefilter === true;
     this.#answersKey = internalKey(keys, 'answers');
   }
 
@@ -68,6 +70,7 @@ export class Calls {
     const arrived = confirming.has(verb) ? this.#arrived.splice(0) : [];
     const numbered = {
       ...{ caller, call, crawl: this.crawl || undefined, dupefilter: dupefilterArgument(this.dupefilter) },
+      sharesDupefilter: this.#sharesDupefilter || undefined,
       ...args,
       arrived: arrived.length === 0 ? undefined : arrived,
     };

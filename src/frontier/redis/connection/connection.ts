@@ -9,6 +9,7 @@ import { messageOf } from '../../../errors.js';
 import type { RedisAddress } from '../../open-options.js';
 import { AwaitedReplicas } from './await-replicas.js';
 import { type Client, callFunction, type Ioredis } from './client.js';
+import { clusterState } from './cluster-state.js';
 import {
   isFull,
   isMissingFunction,
@@ -89,7 +90,7 @@ export class RedisConnection {
         client.on('ready', () => {
           state.lastError = undefined;
         });
-        await client.connect();
+        await connected(client, leftMs);
         await client.ping();
         await selectDatabase(client);
         state.connected = true;
@@ -101,7 +102,10 @@ export class RedisConnection {
       } catch (error) {
         client?.disconnect();
         const cause = state.lastError ?? error;
-        if (isRefusal(cause) || Date.now() > deadline) throw unreachable(address, cause, connectTimeoutMs);
+        if (isRefusal(cause) || Date.now() > deadline) {
+          const state = address.kind === 'cluster' ? await clusterState(ioredis.Redis, address) : null;
+          throw unreachable(address, cause, connectTimeoutMs, state);
+        }
         await sleep(Math.min(100 * 2 ** attempt, MAX_RETRY_DELAY_MS));
       }
     }
@@ -174,6 +178,27 @@ export class RedisConnection {
     return replicas.isFor(verb)
       ? replicas.call(this.client, name, keys, packed)
       : callFunction(this.client, name, keys, packed);
+  }
+}
+
+/**
+ * Connect. The promise of a Cluster client of ioredis never settles when the client gives up after it has read the slots, as it
+ * does while `cluster_state` is `fail`: its event `end` tells.
+ */
+async function connected(client: Client, timeoutMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const givenUp = new Promise<never>((_, reject) => {
+    client.once('end', () => reject(new Error('the connection was given up')));
+    timer = setTimeout(() => reject(new Error(`no connection within ${timeoutMs} ms`)), timeoutMs);
+  });
+  const connecting = client.connect();
+  // It may fail after the other has.
+  connecting.catch(() => {});
+  try {
+    await Promise.race([connecting, givenUp]);
+  } finally {
+    clearTimeout(timer);
+    givenUp.catch(() => {});
   }
 }
 

@@ -125,11 +125,16 @@ const remedies = {
   NOREPLICAS: 'see to its replicas, or lower REDIS_WAIT_REPLICAS or its min-replicas-to-write',
 } as const;
 
-/** The error of a failed connection. @param triedMs for how long it was tried; not used when it was refused */
+/**
+ * The error of a failed connection.
+ * @param triedMs for how long it was tried; not used when it was refused
+ * @param clusterState what a server of the Cluster says of it; null where none answers, and without a Cluster
+ */
 export function unreachable(
   address: RedisAddress,
   cause: unknown,
   triedMs: number,
+  clusterState: string | null = null,
 ): FrontierUnavailableError {
   const message = networkMessageOf(cause);
   const where = placeOf(address);
@@ -139,6 +144,15 @@ export function unreachable(
       code: 'unauthorized',
       cause,
     });
+  }
+  if (clusterState !== null) {
+    const tried = `tried for ${Math.round(triedMs / 1000)} s`;
+    return new FrontierUnavailableError(
+      `the Redis Cluster at ${where} does not serve (${tried}): ${clusterState}`,
+      {
+        cause,
+      },
+    );
   }
   return new FrontierUnavailableError(
     `Redis at ${where} cannot be reached (tried for ${Math.round(triedMs / 1000)} s): ${message}; check the address in the settings (such as REDIS_URL) and that the server runs`,

@@ -21,7 +21,7 @@ const tunableNames: readonly (readonly [name: string, key: keyof Tunables])[] = 
   ['node_timeout', 'nodeTimeoutMs'],
   ['failed_limit', 'failedLimit'],
   ['queue_limit', 'queueLimit'],
-  ['domain_pages', 'pagesPerDomain'],
+  ['pages_per_domain', 'pagesPerDomain'],
   ['slots', 'slots'],
   ['autothrottle', 'autothrottle'],
 ];

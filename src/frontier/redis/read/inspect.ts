@@ -12,7 +12,7 @@ import { steps } from './steps.js';
 
 /** The state of a request. A delayed request is found by a walk over all delayed ones, which are few. */
 export async function inspectRequest(crawl: CrawlAccess, request: FrontierRequest): Promise<Inspection> {
-  const { id, domain, fingerprint, unfiltered } = request;
+  const { id, domain, fingerprint, dontFilter } = request;
   const found = await ask(crawl, { id, domain, fingerprint });
   const [leasedAtMs, failedAtUs] = [found.leasedAtMs ?? null, found.failedAtUs ?? null];
   const record = found.record == null ? null : text(found.record);
@@ -29,10 +29,10 @@ export async function inspectRequest(crawl: CrawlAccess, request: FrontierReques
     crashes: int(found.crashes),
     owner: leasedAtMs === null ? null : text(found.node),
     leasedAtMs: leasedAtMs === null ? null : int(leasedAtMs),
-    dueAtMs: delayedUntilMs ?? opensAtMs,
+    dueAtMs: delayedUntilMs === null ? opensAtMs : delayedUntilMs - int(found.aheadMs),
     failure:
       failedAtUs === null ? null : readFailure(text(found.failure), Math.floor(int(failedAtUs) / 1000)),
-    life: unfiltered ? null : readLife(found.life),
+    life: dontFilter ? null : readLife(found.life),
   };
 }
 

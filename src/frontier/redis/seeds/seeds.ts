@@ -52,7 +52,7 @@ export function seedVerbs(
         const ofKey = batch.filter(({ seed }) => seed.key === key);
         for (const seeds of inChunks(ofKey, weigh)) {
           const args = {
-            ...{ kind: seedsFiltered ? 'seeds-filtered' : 'seeds', type: startUrlsType, key: index + 1 },
+            ...{ kind: seedsFiltered ? 'seeds-judged' : 'seeds', type: startUrlsType, key: index + 1 },
             ...crawl.forNewMeta(),
             seeds: seeds.map((seed) => seedArgument(seed, crawl.dupefilter())),
           };

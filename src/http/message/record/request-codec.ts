@@ -219,7 +219,7 @@ export interface RequestContext {
  */
 export function toFrontierRequest(request: Request, context: RequestContext): FrontierRequest {
   const fingerprint = context.fingerprint(request);
-  const id = request.dontFilter ? unfilteredId(fingerprint, context) : fingerprint;
+  const id = request.dontFilter ? dontFilterId(fingerprint, context) : fingerprint;
   const waitingItem = context.waitingItem ?? null;
   const record = encodeRecord({
     url: request.url,
@@ -249,7 +249,7 @@ export function toFrontierRequest(request: Request, context: RequestContext): Fr
     record,
     domain: typeof slot === 'string' && slot !== '' ? slot : domainOf(request.url, context.domainKey),
     priority: request.priority,
-    unfiltered: request.dontFilter,
+    dontFilter: request.dontFilter,
   };
   if (context.delayMs === undefined && waitingItem === null) return frontierRequest;
   return {
@@ -259,7 +259,7 @@ export function toFrontierRequest(request: Request, context: RequestContext): Fr
   };
 }
 
-function unfilteredId(fingerprint: string, context: RequestContext): string {
+function dontFilterId(fingerprint: string, context: RequestContext): string {
   const identity = `${fingerprint} ${context.parentId ?? `job ${context.job ?? ''}`} ${context.ordinal}`;
   return createHash('sha1').update(identity).digest('hex');
 }

@@ -83,7 +83,7 @@ export interface WaitingItem {
 
 /** A request as the frontier stores it; made by `http/message/record/request-codec.ts`. */
 export interface FrontierRequest {
-  /** 40 hex digits: the fingerprint; for an unfiltered request a hash of fingerprint, parent and ordinal. */
+  /** 40 hex digits: the fingerprint; with dontFilter a hash of fingerprint, parent and ordinal. */
   readonly id: string;
   /** 40 hex digits, recorded by the dupefilter. */
   readonly fingerprint: string;
@@ -94,7 +94,7 @@ export interface FrontierRequest {
   /** Integer within ±2³¹; higher goes first. */
   readonly priority: number;
   /** True for Scrapy's `dont_filter`: the dupefilter neither rejects nor records the request. */
-  readonly unfiltered: boolean;
+  readonly dontFilter: boolean;
   /** The request becomes due this many ms after its acceptance; 0 is at once. */
   readonly delayMs?: number;
   /** It carries an item, so it is accepted even where links are dropped for a full queue. */

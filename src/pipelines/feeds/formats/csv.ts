@@ -5,7 +5,7 @@ const require = createRequire(import.meta.url);
 
 /** Rows as text, each with its line end. @param rows all of the same length */
 export function csvText(rows: readonly (readonly string[])[]): string {
-  // Most crawls write no CSV, and should not load what it takes.
+  // Loaded on first use, since most crawls write no CSV.
   const { stringify } = require('csv-stringify/sync') as typeof import('csv-stringify/sync');
   return stringify(rows as string[][], {
     record_delimiter: '\r\n',
@@ -28,10 +28,10 @@ export function firstRecord(text: string): string[] {
   return cells.length === 1 && cells[0] === '' ? [] : cells;
 }
 
-/** What a spreadsheet takes for the beginning of a formula, in full width too (OWASP, "CSV Injection"). */
+/** The characters that begin a formula in a spreadsheet, also in full width (OWASP, "CSV Injection"). */
 const formulaStart = /^[=+\-@\t\r\n＝＋－＠]/;
 
-/** A text that no spreadsheet runs: an apostrophe before what looks like a formula, as OWASP advises. */
+/** Make a text safe for spreadsheets: an apostrophe before a formula, as OWASP advises. */
 export function escapeFormula(text: string): string {
   return formulaStart.test(text) ? `'${text}` : text;
 }

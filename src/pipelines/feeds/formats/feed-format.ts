@@ -15,7 +15,7 @@ export type FeedFormatName = TextFormat | `${TextFormat}.gz`;
 
 /** Options of a feed that change what is written. */
 export interface FeedLayout {
-  /** Of CSV: no cell is a formula to a spreadsheet. */
+  /** For CSV: no cell may be a formula in a spreadsheet. */
   readonly escapeFormulas?: boolean;
   /** Field of an item → its name in the file, in this order; other fields are left out. Null: all fields as they are. */
   readonly fields?: Readonly<Record<string, string>> | null;
@@ -45,17 +45,20 @@ export interface FeedFormat {
   readonly closing: string;
   /** Why no items can be appended to a file that this job did not write; null where they can. */
   readonly appendsNot: string | null;
-  /** What a file ends with after which an item can follow, `opening` included; null where that cannot be seen. */
+  /** The end of a file after which an item can follow, `opening` included; null when this cannot be determined. */
   readonly itemEnds: readonly string[] | null;
   /** A text as it stands in the file. */
   encode(text: string): Buffer;
-  /** The text of bytes of the file that begin where a text does, as far as they go; null where they hold none. */
+  /** Decode bytes of the file that start at the beginning of a text, as far as possible; null when they contain none. */
   decode(bytes: Buffer): Buffer | null;
-  /** The header that goes with such a file, from how it begins. */
+  /** The header of an existing file, read from its beginning. */
   adopt(beginning: string): string;
-  /** The header to go on with: what the store has kept, unless the file itself says otherwise. */
+  /** The header to continue with: the one in the store, unless the file itself shows another. */
   resume(beginning: string, header: string): string;
-  /** The columns of the file if none of them fits these items, so that their rows would be empty; null where they can follow. */
+  /**
+   * The columns of the file when none of them fits these items, so that their rows would be empty; null when the items can
+   * follow.
+   */
   misfit?(items: readonly string[], state: FeedState): readonly string[] | null;
   /** @param items JSON objects (`itemLine`) */
   render(items: readonly string[], state: FeedState): Rendered;
@@ -139,8 +142,8 @@ const jsonFormat = (indent: number): FeedFormat => ({
 });
 
 function indented(item: string, indent: number): string {
-  const spaces = ' '.repeat(indent);
-  return spaces + JSON.stringify(JSON.parse(item), null, indent).replaceAll('\n', `\n${spaces}`);
+  const indentation = ' '.repeat(indent);
+  return indentation + JSON.stringify(JSON.parse(item), null, indent).replaceAll('\n', `\n${indentation}`);
 }
 
 /** @param indent spaces of a level */
@@ -190,9 +193,9 @@ const csvFormat = (safe: (text: string) => string, fixed: readonly string[] = []
       columns.map((column) => cell(Object.hasOwn(item, column) ? item[column] : null, safe)),
     );
     if (header === '') rows.unshift(columns.map(safe));
-    const known = new Set(columns);
+    const columnSet = new Set(columns);
     const dropped = new Set<string>();
-    for (const item of items) for (const field in item) if (!known.has(field)) dropped.add(field);
+    for (const item of items) for (const field in item) if (!columnSet.has(field)) dropped.add(field);
     return { text: csvText(rows), header: headerOf(columns), dropped: [...dropped] };
   },
 });
@@ -221,7 +224,7 @@ export function formatFor(name: FeedFormatName, layout: FeedLayout = {}): FeedFo
 }
 
 function inGzip(format: FeedFormat): FeedFormat {
-  // Whether what a stranger wrote there ends with a line is not worth unpacking all of it.
+  // Unpacking the whole file only to check whether its last line is complete is not worth it.
   const appendsNot = 'a gzip file';
   return { ...format, appendsNot, itemEnds: null, encode: gzipMember, decode: gunzipPart };
 }
@@ -230,8 +233,8 @@ function inGzip(format: FeedFormat): FeedFormat {
 function withFields(format: FeedFormat, fields: Readonly<Record<string, string>>): FeedFormat {
   const picked = (text: string) => {
     const item = JSON.parse(text) as Record<string, unknown>;
-    const known = Object.entries(fields).filter(([field]) => Object.hasOwn(item, field));
-    return JSON.stringify(Object.fromEntries(known.map(([field, name]) => [name, item[field]])));
+    const present = Object.entries(fields).filter(([field]) => Object.hasOwn(item, field));
+    return JSON.stringify(Object.fromEntries(present.map(([field, name]) => [name, item[field]])));
   };
   return {
     ...format,

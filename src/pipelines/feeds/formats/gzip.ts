@@ -9,11 +9,11 @@ export function gzipMember(text: string): Buffer {
   return text === '' ? Buffer.alloc(0) : gzipSync(text);
 }
 
-/** The text of the bytes, of which the last member may be cut off, even in its head. Null where they are no gzip. */
+/** The text of the bytes. The last member may be cut off, even in its header. Null when they are not gzip. */
 export function gunzipPart(bytes: Buffer): Buffer | null {
   try {
     const how = { finishFlush: constants.Z_SYNC_FLUSH, info: true };
-    // With `info` the answer says how much was read: zlib ignores what is no gzip behind the last member.
+    // With `info` the result says how much was read: zlib ignores bytes after the last member that are not gzip.
     const { buffer, engine } = gunzipSync(bytes, how) as unknown as {
       readonly buffer: Buffer;
       readonly engine: { readonly bytesWritten: number };

@@ -19,7 +19,7 @@ function element(name: string, value: unknown, indent: number, level: number): s
   return `${start}<${elementName(name)}>${inner}${inner === '' ? '' : pad(level)}</${elementName(name)}>`;
 }
 
-/** A field name that XML has no element for, with `_` in place of what it does not allow. */
+/** An element name for a field: characters that XML does not allow become `_`. */
 function elementName(field: string): string {
   const name = field.replace(/[^\p{L}\p{N}_.-]/gu, '_');
   return /^[\p{L}_]/u.test(name) ? name : `_${name}`;
@@ -34,7 +34,7 @@ function xmlText(value: unknown): string {
       .replaceAll('>', '&gt;')
       // A reader would take it for a line feed.
       .replaceAll('\r', '&#13;')
-      // XML 1.0 has no place for these, not even as references.
+      // XML 1.0 does not allow these, not even as references.
       .replace(
         /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
         '\ufffd',

@@ -1,6 +1,6 @@
 /**
- * The folder of downloaded files. A file appears under its name only when all of it is on disk: it is written under another
- * name, flushed, and renamed. So a node that dies leaves no part of a file, but perhaps an unfinished one in `.unfinished`.
+ * The folder of downloaded files. A file is written under another name, flushed and renamed, so it appears under its name
+ * only when it is complete on disk. A node that dies may leave an unfinished file in `.unfinished`.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -11,7 +11,7 @@ import { makeFolder } from '../../../disk/make-folder.js';
 import { type FileStore, type StoredFile, unwritable } from './file-store.js';
 
 const UNFINISHED = '.unfinished';
-/** No file takes so long to write: its node has died. */
+/** A file that is older than this and still unfinished belongs to a dead node. */
 const ABANDONED_AFTER_MS = 60 * 60 * 1_000;
 
 export class FolderStore implements FileStore {
@@ -60,7 +60,7 @@ export class FolderStore implements FileStore {
         await pipeline(createReadStream(file), hash);
         return { path: this.#prefix + name, checksum: hash.digest('hex') };
       } catch {
-        // It is not there, or cannot be read: then it is fetched.
+        // The file does not exist or cannot be read, so it is fetched.
       }
     }
     return null;
@@ -95,7 +95,7 @@ export class FolderStore implements FileStore {
   }
 }
 
-/** The new name is on disk too. Windows knows no such flush. */
+/** Flushes the new name to disk too. Windows has no such call. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');

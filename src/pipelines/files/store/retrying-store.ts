@@ -1,7 +1,7 @@
 /**
- * A store of files that may be away: a full disk, a network mount, a bucket. What cannot be stored is tried again with
- * growing pauses, up to FILES_STORE_TIMEOUT. Meanwhile the request of the file keeps its slot, so a node whose slots all
- * wait leases nothing more. An outage is logged when it begins, once a minute, and when it is over.
+ * A file store that may be unavailable: a full disk, a network mount, a bucket. A file that cannot be stored is tried again
+ * with growing pauses, up to FILES_STORE_TIMEOUT. Meanwhile the request of the file keeps its slot, so a node whose slots
+ * all wait leases nothing more. An outage is logged when it begins, once a minute, and when it is over.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../../errors.js';
@@ -34,7 +34,7 @@ export class RetryingStore {
     return this.#store.awaits;
   }
 
-  /** As that of the store: not tried again, so that a wrong setting is reported at once. */
+  /** Calls the store once, without retries, so that a wrong setting is reported at once. */
   open(): Promise<void> {
     return this.#store.open();
   }
@@ -43,7 +43,7 @@ export class RetryingStore {
     this.#store.close();
   }
 
-  /** A stored file; null where there is none, and while the store cannot tell. Never waits for a store that is away. */
+  /** A stored file; null without one, and while the store cannot tell. Never waits for a store that is away. */
   async findNow(names: readonly string[], maxAgeMs: number): Promise<StoredFile | null> {
     if (this.#failingSince !== null) return null;
     try {

@@ -17,7 +17,7 @@ export interface S3Settings {
 
 export type S3ClientConfig = Readonly<Record<string, unknown>>;
 
-/** What is used of the package. Its own types are hundreds of files, which each run of the compiler would read. */
+/** The part of the package that is used. Its own types are hundreds of files, which each run of the compiler would read. */
 interface S3Package {
   readonly S3Client: new (config: S3ClientConfig) => S3['client'];
   readonly DeleteObjectCommand: Command;
@@ -35,12 +35,12 @@ export interface S3 {
 }
 
 const PACKAGE = '@aws-sdk/client-s3';
-/** Of one call, with the pauses of the package. `RetryingStore` goes on after them. */
+/** The timeout of one call, with the pauses of the package. `RetryingStore` continues after it. */
 const ATTEMPTS = 3;
 const CONNECTION_TIMEOUT_MS = 5_000;
 /** Without any byte. */
 const SOCKET_TIMEOUT_MS = 30_000;
-/** For so long a server that accepts connections and sends nothing is waited for. */
+/** How long to wait for a server that accepts connections and sends nothing. */
 export const SILENCE_MS = ATTEMPTS * SOCKET_TIMEOUT_MS;
 const REQUEST_TIMEOUT_MS = 300_000;
 /** Storages with an endpoint of their own accept any region. */
@@ -76,7 +76,7 @@ export function s3Config(settings: S3Settings): S3ClientConfig {
     tls: settings.AWS_USE_SSL,
     maxAttempts: ATTEMPTS,
     followRegionRedirects: true,
-    // Storages other than Amazon's do not all know the newer checksums. Content-MD5 they know.
+    // Some storages other than Amazon's do not support the newer checksums. All support Content-MD5.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {

@@ -1,6 +1,6 @@
 /**
- * Files of items in a bucket of S3-compatible storage. A PUT is atomic: an object is there whole or not at all. Its MD5 is
- * sent along, which the storage checks, and kept in the metadata of the object.
+ * Files of items in a bucket of S3-compatible storage. A PUT is atomic: an object exists completely or not at all. Its MD5
+ * is sent with it, checked by the storage, and stored in the metadata of the object.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { messageOf } from '../../../errors.js';
@@ -11,7 +11,7 @@ import type { S3 } from './s3-client.js';
 
 /** Written and deleted at start. */
 const PROBE = '.crawlnode-write-test';
-/** What a bucket gives to a new object anyway; buckets without ACLs refuse to be told. */
+/** The default of a bucket. It is not sent, since buckets without ACLs refuse the header. */
 const DEFAULT_ACL = 'private';
 const MD5_HEX = /^[0-9a-f]{32}$/;
 
@@ -47,7 +47,7 @@ export class S3Store implements FileStore {
     this.#acl = acl;
   }
 
-  /** Write an object, and look for one that is not there: a missing right shows now, and not at the first file. */
+  /** Write an object, and look for one that does not exist: a missing right is reported now, not at the first file. */
   async open(): Promise<void> {
     const { client, commands } = this.#s3;
     const probe = { Bucket: this.#bucket, Key: `${this.#folder}${PROBE}` };
@@ -105,7 +105,7 @@ export class S3Store implements FileStore {
     }
   }
 
-  /** Those of the names that are there: one request in place of one for each. */
+  /** The names that exist, by one request instead of one for each. */
   async #listed(names: readonly string[]): Promise<readonly string[]> {
     const { client, commands } = this.#s3;
     const keys = names.map((name) => this.#keyOf(name));
@@ -113,8 +113,8 @@ export class S3Store implements FileStore {
     const listing = (await client.send(new commands.ListObjectsV2Command(query))) as Listing;
     const { Contents = [], IsTruncated } = listing;
     if (IsTruncated === true) return names;
-    const there = new Set(Contents.map(({ Key }) => Key));
-    return names.filter((_, at) => there.has(keys[at]));
+    const existing = new Set(Contents.map(({ Key }) => Key));
+    return names.filter((_, at) => existing.has(keys[at]));
   }
 
   async #head(name: string): Promise<{ modifiedAtMs: number; checksum: string | null } | null> {
@@ -165,8 +165,8 @@ function statusOf(error: unknown): number | undefined {
 }
 
 /**
- * What went wrong, in one line. The answer to a HEAD has no body that says so, so its status does. The error itself is not
- * kept: it holds the connection.
+ * What went wrong, in one line. The response to a HEAD has no body, so its status is used. The error itself is not stored:
+ * it holds the connection.
  */
 function saying(error: unknown): Error {
   const { name = 'Error' } = error as Error;

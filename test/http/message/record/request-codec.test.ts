@@ -287,23 +287,23 @@ describe('a request for the frontier', () => {
       fingerprint: request.id,
       domain: 'example.org',
       priority: 7,
-      unfiltered: false,
+      dontFilter: false,
     });
     expect('delayMs' in request).toBe(false);
   });
 
-  test('unfiltered, is known by its place in the page: the same one again, another elsewhere', () => {
+  test('dontFilter, is known by its place in the page: the same one again, another elsewhere', () => {
     const request = new Request(url, { dontFilter: true });
     const first = toFrontierRequest(request, context);
     expect(first.id).not.toBe(first.fingerprint);
-    expect(first.unfiltered).toBe(true);
+    expect(first.dontFilter).toBe(true);
     expect(toFrontierRequest(request, context).id).toBe(first.id);
     expect(toFrontierRequest(request, { ...context, ordinal: 4 }).id).not.toBe(first.id);
     expect(toFrontierRequest(request, { ...context, parentId: 'b'.repeat(40) }).id).not.toBe(first.id);
     expect(decodeRecord(first.record).parent).toBe(parentId);
   });
 
-  test('unfiltered at the start, is known by its job and place', () => {
+  test('dontFilter at the start, is known by its job and place', () => {
     const request = new Request(url, { dontFilter: true });
     const start = { ...context, parentId: null, origin: null };
     const first = toFrontierRequest(request, start);

@@ -9,8 +9,8 @@
 --   cookies: changes: { jar, domain, path, name, text, untilMs: absent for none }
 --   dupefilter: index: { pieces, seen, slices, filled, allocated } of a BloomDupeFilter, which must be empty
 --   bits: pieces: { number, bits }
---   seen: marks · untils: for each the instant it is forgotten, or +inf; for a ZSET (dupefilters/expiring.lua) · lives: for each
---     its entry, for a HASH (dupefilters/state.lua). Both are absent where the backup does not know them.
+--   seen: marks · untils: for each the instant it is forgotten, or +inf · lives: for each its entry, for a HASH
+--     (dupefilters/state.lua). Both are absent where the backup does not know them.
 --   items: values · stats: counters: numbers by name · custom: { name, stored value, … }
 --   seeds: key: its number, from 1 · type (list | set | zset | bad) · values, each after its score in a zset
 --   feed: feed · record: its JSON · last: number of its last item
@@ -100,6 +100,7 @@ end
 
 function restore.dupefilter(crawl, args)
   local index = pieces.begin(crawl)
+  marks.add(crawl, args.index.seen - index.seen)
   for name, number in pairs(args.index) do index[name] = number end
   pieces.save(crawl)
 end
@@ -109,7 +110,18 @@ function restore.bits(crawl, args)
   for _, piece in ipairs(args.pieces) do redis.call('SET', prefix .. piece[1], piece[2]) end
 end
 
-function restore.seen(crawl, args) dupefilters.of(crawl).restore(crawl, args.marks, args) end
+-- Fingerprints that have expired since the backup are left out.
+function restore.seen(crawl, args)
+  local untils = args.untils and {}
+  local found = args.untils and {} or args.marks
+  for i, instant in ipairs(args.untils or {}) do
+    if tonumber(instant) > crawl.nowMs then
+      table.insert(untils, instant)
+      table.insert(found, args.marks[i])
+    end
+  end
+  marks.add(crawl, dupefilters.of(crawl).restore(crawl, found, untils, args.lives))
+end
 
 function restore.items(crawl, args) lists.send('RPUSH', crawl.keys.items, args.values) end
 

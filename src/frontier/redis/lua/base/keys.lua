@@ -4,7 +4,7 @@
 -- Every call declares all keys in KEYS, in this order, which keys.ts repeats. `absent` never exists. So during a slot
 -- migration in a Cluster Redis finds a key missing and answers TRYAGAIN, or ASK where no key is left, before the function
 -- starts. No call can fail halfway.
-local FIXED = 34
+local FIXED = 35
 
 function keys.byName(KEYS)
   return {
@@ -45,12 +45,13 @@ function keys.byName(KEYS)
     ['cookie-versions'] = KEYS[27], -- ZSET version → jar and domain
     jars = KEYS[28], -- ZSET version → jar
     validators = KEYS[29], -- HASH fingerprint → ETag and Last-Modified of its page, see dupefilters/validators.lua
-    ['domain-pages'] = KEYS[30], -- HASH domain → requests accepted, see domains/page-quota.lua
+    ['domain-accepted'] = KEYS[30], -- HASH domain → requests accepted, see domains/page-quota.lua
+    early = KEYS[31], -- SET of pages with links that they pushed before their settles, see requests/early-links.lua
     -- A dupefilter of many keys, see dupefilters/pieces.lua.
-    index = KEYS[31], -- HASH
-    garbage = KEYS[32], -- HASH generation → pieces left
-    probe = KEYS[33], -- a SET for an instant, when a client starts (preflight.ts)
-    absent = KEYS[34], -- never exists
+    index = KEYS[32], -- HASH
+    garbage = KEYS[33], -- HASH generation → pieces left
+    probe = KEYS[34], -- a SET for an instant, when a client starts (preflight.ts)
+    absent = KEYS[35], -- never exists
   }
 end
 

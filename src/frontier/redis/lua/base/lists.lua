@@ -1,9 +1,14 @@
 -- Commands over any number of arguments. Lua cannot unpack more than some 8,000 values at once.
 local MOST = 4000
 
--- `key` and then all values, in as many commands as it takes. No command for no values.
+-- `key` and then all values, in as many commands as it takes. No command for no values. Returns the sum of the replies.
 function lists.send(command, key, values)
-  for i = 1, #values, MOST do redis.call(command, key, unpack(values, i, math.min(i + MOST - 1, #values))) end
+  local sum = 0
+  for i = 1, #values, MOST do
+    local reply = redis.call(command, key, unpack(values, i, math.min(i + MOST - 1, #values)))
+    if type(reply) == 'number' then sum = sum + reply end
+  end
+  return sum
 end
 
 -- The replies to a command that reads the named fields or members, in one list.

@@ -5,6 +5,7 @@
 --   crawl                tells this crawl from one of the same name before a reset
 --   queue                PriorityQueue | FifoQueue | LifoQueue
 --   shape, dupefilter    JSON; '' until agreed
+--   clock, clock_ahead   the last instant, and by how much it was ahead of the server's clock, see base/clock.lua
 --   began, seen_since    instants: the crawl began; its dupefilter was last emptied
 --   control              running | paused | stopping
 --   accepted, done, removed   requests counted since the crawl began
@@ -15,13 +16,13 @@
 --   has_start            whether the spider has start requests
 --   start_owner          the incarnation that runs start() of the spider
 --   has_idle             whether the nodes have hooks for an idle crawl
---   idle_owner, idle_pages   the incarnation that asks them now, and run_pages when it began
---   idle_asked, idle_asked_at   run_pages when they gave nothing last, and the instant
+--   idle_owner, idle_leased   the incarnation that asks them now, and run_leased when it began
+--   idle_asked, idle_asked_at   run_leased when they gave nothing last, and the instant
 --   run_args, run_start  arguments of the run as JSON; the name of its field above
---   delay, randomize, limit, node_timeout, failed_limit, queue_limit, domain_pages, slots, autothrottle   the tunables, as
+--   delay, randomize, limit, node_timeout, failed_limit, queue_limit, pages_per_domain, slots, autothrottle   the tunables, as
 --     text: the last two are JSON, see domains/domain-limits.lua and domains/autothrottle.lua
 --   run, run_started, run_ended, run_closed, closing, closing_at, closing_limit   the run, and why it closes or closed
---   run_pages, run_items, run_errors, run_failed, run_accepted   what all nodes of the run have counted
+--   run_leased, run_items, run_errors, run_failed, run_accepted   what all nodes of the run have counted
 --   run_error_pages      done requests of the run whose pages answered with an error
 --   run_good             1 once a page of the run was processed
 --   budgets              what the run may use up, see requests/budgets.lua
@@ -29,14 +30,18 @@
 --     requests/completion.lua
 --   killed_at, killed_before   when the last two nodes died that were not processing a suspect, see nodes/recover.lua
 --   cookies, cookies_floor   versions of the cookies, see cookies/cookies.lua
+--   early                pages with links that they pushed before their settles, see requests/early-links.lua
+--   marks, marks_gone, marks_expire, pieces, pieces_looked   see dupefilters/marks.lua, dupefilters/pieces.lua
+--   starts_again         1: the dupefilter was emptied, so the next run pushes its start requests again
 --   restoring, restored, restored_from, repairing   a restore or a repair under way
 --
 -- '' is the same as none.
 
 -- What the verbs of every page read. They are read together. Other fields are read on demand, about 1 µs each.
 local OFTEN = { 'version', 'epoch', 'queue', 'dupefilter', 'control', 'done', 'accepted', 'arrival', 'limit', 'delay',
-  'budgets', 'closing', 'lost', 'run_pages', 'run_items', 'run_accepted', 'run_good', 'queue_limit', 'volunteer', 'hungry', 'idle_since',
-  'slots', 'autothrottle', 'cookies', 'domain_pages' }
+  'budgets', 'closing', 'lost', 'run_leased', 'run_items', 'run_accepted', 'run_good', 'queue_limit', 'volunteer', 'hungry', 'idle_since',
+  'slots', 'autothrottle', 'cookies', 'pages_per_domain', 'marks', 'marks_gone', 'marks_expire', 'early',
+  'clock', 'clock_ahead' }
 
 -- Whether the crawl has records.
 function meta.exists(crawl) return redis.call('EXISTS', crawl.keys.meta) == 1 end
@@ -47,6 +52,7 @@ function meta.tryRead(crawl)
   for i = 1, #OFTEN do crawl.meta[OFTEN[i]] = values[i] end
   if not values[1] then return 'CRAWLNODE_GONE the records of this crawl are gone' end
   if values[1] ~= FORMAT then return 'CRAWLNODE_FORMAT ' .. values[1] end
+  clock.bridge(crawl, crawl.meta.clock, crawl.meta.clock_ahead)
   return nil
 end
 

@@ -20,7 +20,10 @@ local function keepMeta(crawl, parts, fields, failedCount)
   local epoch = lists.digits(tonumber(fields.epoch or 0) + 1)
   redis.call('HSET', crawl.keys.meta, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'shape', fields.shape or '',
     'dupefilter', not parts.dupefilter and fields.dupefilter or '', 'queue', fields.queue or '', 'control', 'running',
-    'accepted', failedCount, 'began', crawl.nowMs, 'seen_since', fields.seen_since or fields.began or crawl.nowMs)
+    'accepted', failedCount, 'began', crawl.wallMs, 'seen_since', fields.seen_since or fields.began or crawl.wallMs)
+  for _, name in ipairs(parts.dupefilter and {} or marks.FIELDS) do
+    if fields[name] then redis.call('HSET', crawl.keys.meta, name, fields[name]) end
+  end
 end
 
 local function clearQueue(crawl, parts, refusal)
@@ -28,6 +31,7 @@ local function clearQueue(crawl, parts, refusal)
   for _, name in ipairs({ 'epoch', 'shape', 'dupefilter', 'queue', 'seen_since', 'began' }) do
     fields[name] = not refusal and meta.get(crawl, name) or nil
   end
+  for _, name in ipairs(marks.FIELDS) do fields[name] = not refusal and meta.get(crawl, name) or nil end
   local failed = parts.failed and {} or redis.call('ZRANGE', at.failed, 0, -1)
   local records, crashes = failedRecords(crawl, failed, at.requests), failedRecords(crawl, failed, at.crashes)
   wipe.queue(crawl)
@@ -44,6 +48,7 @@ local function clearFailed(crawl)
   lists.send('HDEL', crawl.keys.requests, ids)
   lists.send('HDEL', crawl.keys.crashes, ids)
   redis.call('UNLINK', crawl.keys.failed, crawl.keys.failures)
+  earlyLinks.forget(crawl, ids)
   if #ids > 0 then meta.add(crawl, 'removed', #ids) end
 end
 
@@ -57,7 +62,10 @@ local function clearDupefilter(crawl)
   meta.set(crawl, 'lost', 0)
   -- The next client that writes may choose another class.
   meta.set(crawl, 'dupefilter', '')
-  meta.set(crawl, 'seen_since', crawl.nowMs)
+  for _, name in ipairs(marks.FIELDS) do meta.set(crawl, name, '') end
+  -- The next run crawls its start requests again.
+  meta.set(crawl, 'starts_again', '1')
+  meta.set(crawl, 'seen_since', crawl.wallMs)
 end
 
 verbs.register('clear', { 'allow-oom' }, function(crawl, args)

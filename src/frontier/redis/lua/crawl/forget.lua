@@ -9,7 +9,7 @@ verbs.register('forget', { 'allow-oom' }, function(crawl, args)
     meta.read(crawl)
     dupefilters.refuseOther(crawl)
   end
-  local was = dupefilters.of(crawl).forget(crawl, args.mark)
+  local was = dupefilters.forget(crawl, args.mark)
   if exists and was == 1 then meta.raiseEpoch(crawl) end
   verbs.save(crawl)
   return was

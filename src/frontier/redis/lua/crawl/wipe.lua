@@ -3,10 +3,11 @@
 
 local QUEUE = { 'requests', 'meta', 'queue', 'domains', 'ready', 'waiting', 'delayed', 'suspects', 'leases', 'nodes',
   'dead', 'node-info', 'held', 'settled', 'crashes', 'answers', 'robots', 'robots-kept', 'cookies', 'cookie-versions', 'jars',
-  'validators', 'domain-pages' }
+  'validators', 'domain-accepted' }
 
 -- Deletes the requests, their indexes and the cookies, but not the failed list.
 function wipe.queue(crawl)
+  earlyLinks.drop(crawl)
   for _, word in ipairs(QUEUE) do redis.call('UNLINK', crawl.keys[word]) end
   -- What this call has read no longer exists.
   crawl.meta, crawl.metaNumbers, crawl.changedMeta, crawl.newMembers = {}, {}, {}, {}

@@ -1,12 +1,12 @@
--- The limit of pages per domain: HASH domain-pages, domain → requests accepted since the crawl began or last finished. Only
--- kept while meta.domain_pages sets a limit; 0 or nothing is none.
+-- The limit of pages per domain: HASH domain-accepted, domain → requests accepted since the crawl began or last finished. Only
+-- kept while meta.pages_per_domain sets a limit; 0 or nothing is none.
 
 -- The counts of these domains; nil without a limit.
 function pageQuota.open(crawl, names)
-  local most = meta.number(crawl, 'domain_pages')
+  local most = meta.number(crawl, 'pages_per_domain')
   if most == 0 then return nil end
   local counts = {}
-  for i, count in ipairs(lists.read('HMGET', crawl.keys['domain-pages'], names)) do counts[names[i]] = tonumber(count) or 0 end
+  for i, count in ipairs(lists.read('HMGET', crawl.keys['domain-accepted'], names)) do counts[names[i]] = tonumber(count) or 0 end
   return { most = most, counts = counts, taken = {} }
 end
 
@@ -20,8 +20,8 @@ end
 function pageQuota.save(crawl, quota)
   local fields = {}
   for domain in pairs(quota.taken) do lists.pair(fields, domain, lists.digits(quota.counts[domain])) end
-  lists.send('HSET', crawl.keys['domain-pages'], fields)
+  lists.send('HSET', crawl.keys['domain-accepted'], fields)
 end
 
 -- Counting begins again after a crawl that has finished.
-function pageQuota.forget(crawl) redis.call('UNLINK', crawl.keys['domain-pages']) end
+function pageQuota.forget(crawl) redis.call('UNLINK', crawl.keys['domain-accepted']) end

@@ -88,8 +88,9 @@ dupefilters.BloomDupeFilter = {
     return flags
   end,
   record = function(crawl, marks, _, judged)
-    if #marks == 0 then return end
+    if #marks == 0 then return 0 end
     local index = pieces.begin(crawl)
+    local before = index.seen
     local slices = slicesOf(crawl, index)
     for _, mark in ipairs(marks) do
       if index.slices == 0 or index.filled >= crawl.args.dupefilter.capacity then
@@ -106,7 +107,10 @@ dupefilters.BloomDupeFilter = {
       index.allocated = chunk + 1
     end
     pieces.save(crawl)
+    return index.seen - before
   end,
   count = function(crawl) return pieces.index(crawl).seen end,
-  restore = function(crawl, marks) dupefilters.BloomDupeFilter.record(crawl, marks, {}, false) end,
+  size = function(crawl) return pieces.index(crawl).seen end,
+  holdsAny = function(index, number) return number < index.allocated end,
+  restore = function(crawl, marks) return dupefilters.BloomDupeFilter.record(crawl, marks, {}, false) end,
 }

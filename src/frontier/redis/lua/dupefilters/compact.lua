@@ -53,8 +53,9 @@ dupefilters.CompactDupeFilter = {
     return flags
   end,
   record = function(crawl, marks)
-    if #marks == 0 then return end
+    if #marks == 0 then return 0 end
     local index = pieces.begin(crawl)
+    local before = index.seen
     index.pieces = math.max(1, index.pieces)
     local round = roundOf(index.pieces)
     for _, mark in ipairs(marks) do
@@ -66,12 +67,13 @@ dupefilters.CompactDupeFilter = {
       end
     end
     pieces.save(crawl)
+    return index.seen - before
   end,
   forget = function(crawl, mark)
     local index = pieces.index(crawl)
     if index.pieces == 0 then return 0 end
     local was = redis.call('SREM', bucketOf(index, roundOf(index.pieces), mark), mark)
-    if was == 1 then redis.call('HINCRBY', crawl.keys.index, 'seen', -1) end
+    if was == 1 then index.seen = redis.call('HINCRBY', crawl.keys.index, 'seen', -1) end
     return was
   end,
   markOf = function(id)
@@ -84,5 +86,8 @@ dupefilters.CompactDupeFilter = {
     return (isNegative and '-' or '') .. decimal(high, low)
   end,
   count = function(crawl) return pieces.index(crawl).seen end,
-  restore = function(crawl, marks) dupefilters.CompactDupeFilter.record(crawl, marks) end,
+  size = function(crawl) return pieces.index(crawl).seen end,
+  -- On the mean a piece holds 192. Where many were forgotten, one may be empty.
+  holdsAny = function(index) return index.pieces == 1 and index.seen > 0 or index.seen >= 32 * index.pieces end,
+  restore = function(crawl, marks) return dupefilters.CompactDupeFilter.record(crawl, marks) end,
 }

@@ -1,12 +1,17 @@
 -- The dupefilter of a crawl, by its class. Each class is a table in this one:
 --   seen(crawl, marks)                    for each mark 1 or 0
 --   record(crawl, marks, delayed, judged) delayed: set of those whose requests wait for a time of their own; judged: this
---                                         call has already found all of them unseen
---   forget(crawl, mark)                   1 when it was there; a class that cannot forget has none
---   markOf(id)                            the mark of a filtered request, from its id, which is its fingerprint (20 bytes);
+--                                         call has already found all of them unseen. Returns by how much its size grew
+--   forget(crawl, mark)                   1 when it was there; a class that cannot forget has none. And by how much its size
+--                                         shrank, where that is not the same
+--   markOf(id)                            the mark of a request without dontFilter, from its id, the fingerprint (20 bytes);
 --                                         only with forget
 --   count(crawl)                          how many it holds
---   restore(crawl, marks, args)           record marks of a backup; those that are there already stay as they are
+--   size(crawl)                           the same in O(1), with those that have expired: see marks.lua
+--   holdsAny(index, number)               of a class of many keys: whether this piece must exist
+--   restore(crawl, marks, untils, lives)  record marks of a backup; those that are there already stay as they are. untils:
+--                                         the instants they are forgotten; lives: entries of state.lua; nil where not
+--                                         known. Returns by how much its size grew
 --   followsRequests                       whether it stores the state of each request (state.lua)
 -- A mark is a fingerprint as the class stores it; the client makes it. dupefilter-classes.ts describes each class to the client.
 --
@@ -39,6 +44,13 @@ function dupefilters.agree(crawl)
 end
 
 function dupefilters.exists(crawl) return redis.call('EXISTS', crawl.keys.dupefilter, crawl.keys.index) > 0 end
+
+-- Forgets a mark. Returns 1 when it was there.
+function dupefilters.forget(crawl, mark)
+  local was, removed = dupefilters.of(crawl).forget(crawl, mark)
+  marks.add(crawl, -(removed or was))
+  return was
+end
 
 -- Deletes a dupefilter of any class. Its pieces, perhaps a hundred thousand, are only recorded in `garbage`: the client has
 -- them deleted in steps (crawl/sweep.lua).

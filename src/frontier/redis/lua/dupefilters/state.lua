@@ -5,7 +5,7 @@ local LETTERS = { pending = 'p', leased = 'l', delayed = 'd', done = 'x', failed
 local LIFE = '>c1I6I2I2'
 
 function state.pack(crawl, name, status, attempts)
-  return struct.pack(LIFE, LETTERS[name], crawl.nowMs, status, attempts)
+  return struct.pack(LIFE, LETTERS[name], crawl.wallMs, status, attempts)
 end
 
 local function isFollowed(crawl)
@@ -13,7 +13,7 @@ local function isFollowed(crawl)
   return agreed and agreed.followsRequests
 end
 
--- Notes what happened to requests. What has no entry gets none: it is unfiltered, or was forgotten.
+-- Notes what happened to requests. What has no entry gets none: it is dontFilter, or was forgotten.
 -- statuses, attempts: of each; nil leaves them as they are.
 function state.note(crawl, ids, name, statuses, attempts)
   if #ids == 0 or not isFollowed(crawl) then return end
@@ -46,16 +46,18 @@ dupefilters.StateDupeFilter = {
     for _, mark in ipairs(marks) do
       lists.pair(entries, mark, state.pack(crawl, delayed[mark] and 'delayed' or 'pending', 0, 0))
     end
-    lists.send('HSET', crawl.keys.dupefilter, entries)
+    return lists.send('HSET', crawl.keys.dupefilter, entries)
   end,
   forget = function(crawl, mark) return redis.call('HDEL', crawl.keys.dupefilter, mark) end,
   markOf = function(id) return id end,
   count = function(crawl) return redis.call('HLEN', crawl.keys.dupefilter) end,
+  size = function(crawl) return redis.call('HLEN', crawl.keys.dupefilter) end,
   -- Another class has recorded no more than that the fingerprint was seen.
-  restore = function(crawl, marks, args)
-    local finished = state.pack(crawl, 'done', 0, 0)
+  restore = function(crawl, marks, _, lives)
+    local finished, added = state.pack(crawl, 'done', 0, 0), 0
     for i, mark in ipairs(marks) do
-      redis.call('HSETNX', crawl.keys.dupefilter, mark, args.lives and args.lives[i] or finished)
+      added = added + redis.call('HSETNX', crawl.keys.dupefilter, mark, lives and lives[i] or finished)
     end
+    return added
   end,
 }

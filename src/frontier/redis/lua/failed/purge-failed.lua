@@ -8,6 +8,7 @@ verbs.register('purge_failed', { 'allow-oom', 'crawl-if-any' }, function(crawl, 
     if acceptance.revive(crawl, id) then dropped[#dropped + 1] = id end
   end
   lists.send('HDEL', crawl.keys.requests, dropped)
+  earlyLinks.forget(crawl, dropped)
   meta.add(crawl, 'removed', #dropped)
   return #dropped
 end)

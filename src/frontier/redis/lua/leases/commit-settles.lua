@@ -27,6 +27,7 @@
 local function removeDone(crawl, done)
   lists.send('HDEL', crawl.keys.requests, done.ids)
   lists.send('HDEL', crawl.keys.crashes, done.crashed)
+  earlyLinks.forget(crawl, done.ids)
   state.note(crawl, done.ids, 'done', done.statuses, done.attempts)
   meta.add(crawl, 'done', #done.ids)
   done.ids, done.crashed, done.statuses, done.attempts = {}, {}, {}, {}
@@ -52,7 +53,7 @@ local function moveRequest(crawl, settle, lease, done)
   else
     leaseRecords.release(crawl, id, lease)
   end
-  if settle.unstarted then meta.set(crawl, 'run_pages', math.max(0, meta.number(crawl, 'run_pages') - 1)) end
+  if settle.unstarted then meta.set(crawl, 'run_leased', math.max(0, meta.number(crawl, 'run_leased') - 1)) end
 end
 
 -- What the settles of a call add up to.
@@ -85,7 +86,7 @@ local function acceptLinks(crawl, batch, settle)
   if not settle.requests then return batch.plainAnswer, false end
   -- Judge the links before the page's own request goes, so that a link to the page itself counts as a duplicate.
   removeDone(crawl, batch.done)
-  local answer, allSeen = acceptance.accept(crawl, settle.requests, 'links')
+  local answer, allSeen = acceptance.accept(crawl, settle.requests, 'links', settle.id)
   answer.committed, answer.epoch, answer.allSeen = true, batch.epoch, allSeen
   return cjson.encode(answer), answer.dropped or answer.trapped
 end

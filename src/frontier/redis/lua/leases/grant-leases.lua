@@ -89,11 +89,14 @@ function grantLeases.run(crawl)
   if #given > 0 and not firstAnswer then
     leaseRecords.grant(crawl, given, crashes)
     state.note(crawl, ids, 'leased')
-    meta.add(crawl, 'run_pages', #given)
+    meta.add(crawl, 'run_leased', #given)
     answers.keep(crawl, ids)
   end
   domains.saveStates(crawl)
-  if #given == 0 and isOpen then losses.noteMissing(crawl) end
+  if #given == 0 and isOpen then
+    losses.noteMissing(crawl)
+    marks.look(crawl)
+  end
   local nextMs = limits.MAX_WAIT_MS
   if isOpen then
     local isMore = wanted > 0 and #given == wanted and redis.call('ZCARD', crawl.keys.ready) > 0

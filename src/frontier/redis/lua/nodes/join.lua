@@ -4,7 +4,7 @@
 -- The caller is the incarnation. args: info: JSON of the node · shape: JSON, without the dupefilter · queueClass · epoch:
 --   for a new meta · run: id for a new run · budgets (requests/budgets.lua) · hasStart · hasIdle · arguments: JSON, '' without any · start:
 --   the field of meta for start requests under them · startsAgain: a new run pushes them again · tunables: { delay, randomize, limit,
---   node_timeout, failed_limit, queue_limit, domain_pages, slots, autothrottle }, texts · flush
+--   node_timeout, failed_limit, queue_limit, pages_per_domain, slots, autothrottle }, texts · flush
 -- Returns JSON of status: joined | shape | arguments | restoring · where it is of another shape: shape, dupefilter, as
 --   found · where the run has other arguments: those · where it joined: found: what the crawl
 --   holds, with the other live nodes (Joined), startPushed, changed: { name, before, after } of tunables, crawl, run,
@@ -31,8 +31,16 @@ local function flush(crawl)
   return was
 end
 
+-- The dupefilter was emptied since the start requests were pushed: they are crawled again, whatever their arguments.
+local function startAgain(crawl)
+  for _, name in ipairs(redis.call('HKEYS', crawl.keys.meta)) do
+    if name == 'start' or string.sub(name, 1, 6) == 'start:' then meta.set(crawl, name, '') end
+  end
+  meta.set(crawl, 'starts_again', '')
+end
+
 local function beginRun(crawl, args)
-  local begun = { run = args.run, run_started = crawl.nowMs, run_pages = 0, run_items = 0, run_errors = 0,
+  local begun = { run = args.run, run_started = crawl.nowMs, run_leased = 0, run_items = 0, run_errors = 0,
     run_failed = 0, run_accepted = 0, run_error_pages = 0, run_good = '', run_closed = '', run_ended = '', closing = '', idle_since = '', budgets = args.budgets,
     run_args = args.arguments, run_start = args.start, idle_owner = '', idle_asked = '' }
   for name, value in pairs(begun) do meta.set(crawl, name, value) end
@@ -59,7 +67,8 @@ end
 local function found(crawl, others)
   return { pending = queue.pending(crawl), delayed = redis.call('ZCARD', crawl.keys.delayed),
     leased = redis.call('HLEN', crawl.keys.leases), seen = dupefilters.of(crawl).count(crawl),
-    lost = meta.number(crawl, 'lost'), nodes = others }
+    lost = meta.number(crawl, 'lost'), nodes = others,
+    seenGone = meta.number(crawl, 'marks_gone'), seenExpires = meta.get(crawl, 'marks_expire') == '1' }
 end
 
 verbs.register('join', {}, function(crawl, args)
@@ -88,6 +97,8 @@ verbs.register('join', {}, function(crawl, args)
   if justClosed then
     return cjson.encode({ status = 'joined', justClosed = justClosed, found = found(crawl, others), crawl = meta.get(crawl, 'crawl') })
   end
+  marks.look(crawl)
+  if alone and meta.get(crawl, 'starts_again') then startAgain(crawl) end
   local flushed
   if wantsFlush and not isNew then
     flushed = alone and 'interrupted' or 'others'
@@ -110,7 +121,7 @@ verbs.register('join', {}, function(crawl, args)
   meta.set(crawl, 'has_start', args.hasStart and 1 or 0)
   meta.set(crawl, 'has_idle', args.hasIdle and 1 or 0)
   redis.call('ZADD', at.nodes, crawl.nowMs, crawl.caller)
-  local info = string.sub(args.info, 1, -2) .. ',"joinedAtMs":' .. lists.digits(crawl.nowMs) .. '}'
+  local info = string.sub(args.info, 1, -2) .. ',"joinedAtMs":' .. lists.digits(crawl.wallMs) .. '}'
   redis.call('HSET', at['node-info'], crawl.caller, info)
   redis.call('HSET', at.held, crawl.caller, 0)
   local reply = cjson.encode({ status = 'joined', found = found(crawl, others), startPushed = meta.get(crawl, args.start) == 'pushed',

@@ -3,10 +3,10 @@
 -- Requests travel as columns by name, in order (request-columns.ts):
 --   ids, marks     20 bytes each; fingerprints as the dupefilter stores them
 --   priorities, domains, records
---   unfiltered     1 for each that bypasses the dupefilter; absent when there is none
+--   dontFilter     1 for each that bypasses the dupefilter; absent when there is none
 --   carriers       1 for each that carries an item, which no limit drops; absent when there is none
 --   delays         ms that each waits at first; absent when none does
--- kind: `links` pass the dupefilter. `seeds` do not, unless `seeds-filtered`, are recorded all the same, and bring a failed
+-- kind: `links` pass the dupefilter. `seeds` do not, unless `seeds-judged`, are recorded all the same, and bring a failed
 -- request back. `start` requests are like seeds.
 
 -- Refuses before the first write what would fail later: another dupefilter, or keys of another type.
@@ -27,13 +27,19 @@ function acceptance.revive(crawl, id)
   return true
 end
 
-local function isJudged(kind) return kind == 'links' or kind == 'seeds-filtered' end
+local function isJudged(kind) return kind == 'links' or kind == 'seeds-judged' end
 
--- The positions of the requests that pass the dupefilter.
-local function newOnes(crawl, requests, kind)
+-- The positions of the requests that pass the dupefilter, and were not pushed by their page before.
+local function newOnes(crawl, requests, kind, page, isEarly)
   local seen, passed = isJudged(kind) and dupefilters.of(crawl).seen(crawl, requests.marks), {}
+  local known = earlyLinks.known(crawl, requests, page, isEarly)
   for i = 1, #requests.ids do
-    if not seen or seen[i] == 0 or (requests.unfiltered and requests.unfiltered[i] == 1) then passed[#passed + 1] = i end
+    local dontFilter = requests.dontFilter and requests.dontFilter[i] == 1
+    if dontFilter then
+      if not known or known[i] == 0 then passed[#passed + 1] = i end
+    elseif not seen or seen[i] == 0 then
+      passed[#passed + 1] = i
+    end
   end
   return passed
 end
@@ -53,10 +59,13 @@ end
 
 -- Accepts the requests that are new. Links are dropped when the queue holds twice its limit: they are not recorded, so that
 -- they are new again when there is room; likewise beyond the limit of pages per domain.
--- Returns { accepted, duplicates, dropped, trapped: beyond that limit; both nil for 0 }, and whether the dupefilter holds all
--- filtered ones now.
-function acceptance.accept(crawl, requests, kind)
-  local passed = newOnes(crawl, requests, kind)
+-- page: the id of the page that has the links; nil for requests of no page. isEarly: it pushes them before its settle.
+-- Returns { accepted, duplicates, dropped, trapped: beyond that limit; both nil for 0 }, and whether the dupefilter now holds
+-- all but those with dontFilter.
+function acceptance.accept(crawl, requests, kind, page, isEarly)
+  -- A seed is taken whatever was seen, but the links of its page are not.
+  if kind ~= 'links' then marks.look(crawl) end
+  local passed = newOnes(crawl, requests, kind, page, isEarly)
   local ids, wantedDomains = {}, {}
   for n, i in ipairs(passed) do ids[n], wantedDomains[n] = requests.ids[i], requests.domains[i] end
   local stored = lists.read('HMGET', crawl.keys.requests, ids)
@@ -65,10 +74,10 @@ function acceptance.accept(crawl, requests, kind)
   local room = kind == 'links' and queueLimit.roomForLinks(crawl) or math.huge
   -- Beyond FAILED_LIMIT a failed request has no record, but it is still live.
   local anyFailed = redis.call('ZCARD', crawl.keys.failed) > 0
-  local taken, records, marks, delayed = {}, {}, {}, {}
+  local taken, records, passedMarks, delayed, dontFilterIds = {}, {}, {}, {}, {}
   local accepted, brandNew, dropped, trapped, unseen = 0, 0, 0, 0, 0
   for n, i in ipairs(passed) do
-    local id, isFiltered = ids[n], not (requests.unfiltered and requests.unfiltered[i] == 1)
+    local id, dontFilter = ids[n], requests.dontFilter and requests.dontFilter[i] == 1
     local isLive = taken[id] or stored[n] or (anyFailed and redis.call('ZSCORE', crawl.keys.failed, id))
     local isRevived = isLive and not taken[id] and kind ~= 'links' and acceptance.revive(crawl, id)
     local carriesItem = requests.carriers and requests.carriers[i] == 1
@@ -84,13 +93,14 @@ function acceptance.accept(crawl, requests, kind)
         if quota then pageQuota.take(quota, wantedDomains[n]) end
       end
       lists.pair(records, id, enqueue(crawl, requests, i, delayed))
-      if isFiltered then marks[#marks + 1] = requests.marks[i] end
-    elseif isFiltered and not taken[id] then
+      if dontFilter then dontFilterIds[#dontFilterIds + 1] = id else passedMarks[#passedMarks + 1] = requests.marks[i] end
+    elseif not dontFilter and not taken[id] then
       unseen = unseen + 1
     end
   end
   lists.send('HSET', crawl.keys.requests, records)
-  dupefilters.of(crawl).record(crawl, marks, delayed, isJudged(kind))
+  marks.add(crawl, dupefilters.of(crawl).record(crawl, passedMarks, delayed, isJudged(kind)))
+  if isEarly then earlyLinks.keep(crawl, page, dontFilterIds) end
   if quota then pageQuota.save(crawl, quota) end
   if brandNew > 0 then meta.add(crawl, 'accepted', brandNew) end
   if accepted > 0 then meta.add(crawl, 'run_accepted', accepted) end

@@ -10,7 +10,7 @@ verbs.register('ask_idle', { 'crawl', 'live-node' }, function(crawl, args)
     if owner == crawl.caller then
       -- A page that has begun since the claim may have changed what the hooks would say.
       meta.set(crawl, 'idle_owner', '')
-      meta.set(crawl, 'idle_asked', meta.get(crawl, 'idle_pages'))
+      meta.set(crawl, 'idle_asked', meta.get(crawl, 'idle_leased'))
       meta.set(crawl, 'idle_asked_at', crawl.nowMs)
     end
   elseif not completion.isBusy(crawl) and (not owner or owner == crawl.caller) then
@@ -18,7 +18,7 @@ verbs.register('ask_idle', { 'crawl', 'live-node' }, function(crawl, args)
     mayAsk = not completion.wasAsked(crawl) or (args.againAfterMs and askedMs >= args.againAfterMs) or false
     if mayAsk then
       meta.set(crawl, 'idle_owner', crawl.caller)
-      meta.set(crawl, 'idle_pages', meta.number(crawl, 'run_pages'))
+      meta.set(crawl, 'idle_leased', meta.number(crawl, 'run_leased'))
     end
   end
   return mayAsk and 1 or 0

@@ -24,7 +24,7 @@ end
 
 -- Whether the hooks for an idle crawl were asked, and gave nothing: no page has begun since. True where there are none.
 function completion.wasAsked(crawl)
-  return meta.get(crawl, 'has_idle') ~= '1' or tonumber(meta.get(crawl, 'idle_asked')) == meta.number(crawl, 'run_pages')
+  return meta.get(crawl, 'has_idle') ~= '1' or tonumber(meta.get(crawl, 'idle_asked')) == meta.number(crawl, 'run_leased')
 end
 
 -- The incarnation that asks the hooks now; nil when none does.
@@ -53,6 +53,8 @@ function completion.describe(crawl, hasLeased)
     finished = isFinished, idleDue = isIdle and not isFinished and not completion.asker(crawl),
     acceptedInRun = meta.number(crawl, 'run_accepted'), seedsWaiting = seeds,
     idleMs = isBusy and 0 or math.max(0, crawl.nowMs - meta.number(crawl, 'idle_since')),
+    clockAheadMs = crawl.aheadMs,
     full = queueLimit.isReached(crawl), lost = meta.number(crawl, 'lost'),
+    seenGone = meta.number(crawl, 'marks_gone'), seenExpires = meta.get(crawl, 'marks_expire') == '1',
   }
 end

@@ -1,7 +1,7 @@
 -- Take converted external seeds in: remove each exact value and accept its requests, or put it aside as bad, only if it
 -- was still there. Atomic: a seed is never out of its key without being in the frontier, and never in twice.
 --
--- args: kind (seeds | seeds-filtered) · type of the key (list | set | zset) · key: its number, from 1 · queueClass,
+-- args: kind (seeds | seeds-judged) · type of the key (list | set | zset) · key: its number, from 1 · queueClass,
 --   epoch: for a new meta · seeds: { value, requests (acceptance.lua; absent for none), bad: JSON for the bad list }
 -- Returns JSON of accepted, duplicates, bad. O(n log m), and for a list n times what was put before the batch since it
 -- was read.

@@ -6,8 +6,9 @@
 function losses.note(crawl, ids)
   if #ids == 0 then return end
   meta.add(crawl, 'lost', #ids)
+  earlyLinks.forget(crawl, ids)
   local class, forgotten = dupefilters.of(crawl), 0
-  for i = 1, class.forget and #ids or 0 do forgotten = forgotten + class.forget(crawl, class.markOf(ids[i])) end
+  for i = 1, class.forget and #ids or 0 do forgotten = forgotten + dupefilters.forget(crawl, class.markOf(ids[i])) end
   if forgotten > 0 then meta.raiseEpoch(crawl) end
 end
 

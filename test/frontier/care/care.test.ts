@@ -1,0 +1,62 @@
+/** Verify and repair owe the same on both engines. */
+import { afterAll, describe } from 'vitest';
+import { connect } from '../../../src/disk/sqlite.js';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
+import { fileIn } from '../../../src/frontier/embedded/file/wal.js';
+import { careOfDamages, type Hand } from '../../frontier-contract/damages.js';
+import { Crawl, worldOf } from '../../frontier-contract/world.js';
+import { openOptions } from '../../helpers/open-options.js';
+import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
+import { type TempDir, tempDir } from '../../helpers/temp-dir.js';
+
+const { server, admin } = await redisOfFile();
+
+const crawlAt = (place: string, spider: string) =>
+  new Crawl(worldOf(() => openFrontier(openOptions(place, spider))));
+
+describe('in Redis', () => {
+  let crawls = 0;
+  careOfDamages(async () => {
+    crawls += 1;
+    const requests = `damaged${crawls}:requests`;
+    const drop = (word: string) => () => admin.del(`${requests}:~${word}`);
+    const hand: Hand = {
+      dropPending: drop('queue'),
+      dropDelayed: drop('delayed'),
+      dropRecord: (id) => admin.hdel(requests, Buffer.from(id, 'hex')),
+      dropDomains: drop('domains'),
+      dropNodes: drop('nodes'),
+      dropLeases: drop('leases'),
+      acceptOneMore: () => admin.hincrby(`${requests}:~meta`, 'accepted', 1),
+      spoilRecord: (id) => admin.hset(requests, Buffer.from(id, 'hex'), 'junk'),
+    };
+    return { crawl: crawlAt(server.url, `damaged${crawls}`), hand };
+  });
+});
+
+describe('in a folder', () => {
+  const folders: TempDir[] = [];
+  afterAll(async () => {
+    for (const folder of folders) await folder.remove();
+  });
+  careOfDamages(async () => {
+    const folder = tempDir('care');
+    folders.push(folder);
+    const run = (sql: string) => async () => {
+      const connection = connect(fileIn(folder.dir));
+      connection.exec(sql);
+      connection.close();
+    };
+    const hand: Hand = {
+      dropPending: run("DELETE FROM request WHERE state = 'pending'"),
+      dropDelayed: run("DELETE FROM request WHERE state = 'delayed'"),
+      dropRecord: (id) => run(`DELETE FROM record WHERE id = x'${id}'`)(),
+      dropDomains: run('DELETE FROM domain'),
+      dropNodes: run('DELETE FROM node'),
+      dropLeases: run("DELETE FROM request WHERE state = 'leased'"),
+      acceptOneMore: run('UPDATE tally SET accepted = accepted + 1'),
+      spoilRecord: (id) => run(`UPDATE record SET text = 'junk' WHERE id = x'${id}'`)(),
+    };
+    return { crawl: crawlAt(folder.dir, 'news'), hand };
+  });
+});
