@@ -93,6 +93,13 @@ describe('texts of a page that gives them a hard time', () => {
     expect(response.css('p').attr('a')).toBe('&<xA\u00a9\u2209'.repeat(30_000));
   });
 
+  it('of millions of line breaks and NUL are read in parts, as they are at once', () => {
+    const lines = `x\r\n\r\0\n${'y'.repeat(7)}`.repeat(30_000);
+    const response = page(`<p>${'x'.repeat(2_000)}${lines}`, 0);
+    const expected = `${'x'.repeat(2_000)}${lines.replace(/\r\n?/g, '\n').replaceAll('\0', '')}`;
+    expect(response.css('p::text').get()).toBe(expected);
+  });
+
   it('are not given for elements within each other that are far longer than the page', () => {
     const response = page('<b>'.repeat(500) + 'x'.repeat(200_000), 0);
     expect(codeOf(() => response.css('b').getAll())).toBe('selector_cost');

@@ -5,6 +5,7 @@
 import { isTag } from 'domhandler';
 import { DomUtils } from 'htmlparser2';
 import { InvalidRequestError } from '../../errors.js';
+import { replacedInPieces } from '../text-pieces.js';
 import type { Element } from './markup-tree.js';
 import type { SelectorList } from './selector.js';
 
@@ -194,5 +195,5 @@ function parentOf(element: Element): Element | null {
 }
 
 function withNetworkLineEnds(text: string): string {
-  return text.replace(/\r\n?|\n/g, '\r\n');
+  return replacedInPieces(text, (piece) => piece.replace(/\r\n?|\n/g, '\r\n'));
 }

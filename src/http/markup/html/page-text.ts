@@ -1,5 +1,6 @@
 /** The text of a page that is read by its offsets: what a slice of it means as text or as a value of an attribute. */
 import { decodeHTML } from 'entities/decode';
+import { decodedInPieces, replacedInPieces } from '../../text-pieces.js';
 import { decodeAttribute } from './attribute-references.js';
 
 /** Where a slice stands, which decides about character references and NUL. */
@@ -45,8 +46,8 @@ export class PageText {
   /** As `text`, of a slice of the page. */
   textOf(slice: string, form: TextForm): string {
     let text = this.#decoded(slice);
-    if (form !== TextForm.raw && text.includes('&')) text = inPieces(text, decodeHTML);
-    return this.#hasNul ? text.replaceAll('\0', form === TextForm.html ? '' : '\ufffd') : text;
+    if (form !== TextForm.raw && text.includes('&')) text = decodedInPieces(text, decodeHTML);
+    return this.#hasNul ? withoutNul(text, form === TextForm.html ? '' : '\ufffd') : text;
   }
 
   /** The value of an attribute. */
@@ -57,7 +58,7 @@ export class PageText {
   /** As `value`, of a slice of the page. */
   valueOf(slice: string): string {
     const value = this.#withoutNul(this.#decoded(slice));
-    return value.includes('&') ? inPieces(value, decodeAttribute) : value;
+    return value.includes('&') ? decodedInPieces(value, decodeAttribute) : value;
   }
 
   /** The name of a tag or attribute: ASCII in lower case. */
@@ -72,28 +73,17 @@ export class PageText {
   }
 
   #withoutNul(text: string): string {
-    return this.#hasNul ? text.replaceAll('\0', '\ufffd') : text;
+    return this.#hasNul ? withoutNul(text, '\ufffd') : text;
   }
 
   #decoded(slice: string): string {
     // Slices end beside ASCII, so never within a character.
     const text = this.#isUtf8 && NOT_ASCII.test(slice) ? Buffer.from(slice, 'latin1').toString() : slice;
-    return this.#hasCarriageReturn ? text.replace(/\r\n?/g, '\n') : text;
+    if (!this.#hasCarriageReturn) return text;
+    return replacedInPieces(text, (piece) => piece.replace(/\r\n?/g, '\n'));
   }
 }
 
-/** Longer texts are decoded in parts: 60 MB of `&amp;` at once would need a gigabyte. */
-const PIECE_CHARACTERS = 64 * 1024;
-
-/** Decodes the character references of a text. None goes beyond the next `&`. */
-function inPieces(text: string, decode: (piece: string) => string): string {
-  if (text.length <= PIECE_CHARACTERS) return decode(text);
-  let decoded = '';
-  for (let from = 0; from < text.length; ) {
-    const next = text.indexOf('&', from + PIECE_CHARACTERS);
-    const to = next === -1 ? text.length : next;
-    decoded += decode(text.slice(from, to));
-    from = to;
-  }
-  return decoded;
+function withoutNul(text: string, instead: string): string {
+  return replacedInPieces(text, (piece) => piece.replaceAll('\0', instead));
 }

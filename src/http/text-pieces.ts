@@ -1,0 +1,35 @@
+/**
+ * Replacing in long texts, a part at a time: V8 keeps each match of a replacement until its end, so 60 MB of line breaks at
+ * once would need two gigabytes.
+ */
+import { detached } from './detached-text.js';
+
+const PIECE_CHARACTERS = 64 * 1024;
+const CARRIAGE_RETURN = 0x0d;
+
+/** The text with its character references decoded. None goes beyond the next `&`. */
+export function decodedInPieces(text: string, decode: (piece: string) => string): string {
+  return inPieces(text, decode, (at) => {
+    const next = text.indexOf('&', at);
+    return next === -1 ? text.length : next;
+  });
+}
+
+/** The text with single characters and line breaks replaced: CR LF is never cut in two. */
+export function replacedInPieces(text: string, replace: (piece: string) => string): string {
+  return inPieces(text, replace, (at) => (text.charCodeAt(at - 1) === CARRIAGE_RETURN ? at + 1 : at));
+}
+
+/** @param cutAt where a piece may end, from an index on */
+function inPieces(text: string, convert: (piece: string) => string, cutAt: (at: number) => number): string {
+  if (text.length <= PIECE_CHARACTERS) return convert(text);
+  let converted = '';
+  for (let from = 0; from < text.length; ) {
+    const end = from + PIECE_CHARACTERS;
+    const to = end >= text.length ? text.length : cutAt(end);
+    // The result may be a rope of thousands of parts.
+    converted += detached(convert(text.slice(from, to)));
+    from = to;
+  }
+  return converted;
+}
