@@ -62,6 +62,8 @@ function leaseRecords.finish(crawl, ids, ended)
   for i, lease in ipairs(ended) do
     names[i] = lease.domain
     held[lease.node] = (held[lease.node] or 0) + 1
+    -- The volunteer's suspect is settled: any node may be the next volunteer.
+    if lease.crashes > 0 and meta.get(crawl, 'volunteer') == lease.node then meta.set(crawl, 'volunteer', '') end
   end
   lists.send('HDEL', crawl.keys.leases, ids)
   for node, count in pairs(held) do redis.call('HINCRBY', crawl.keys.held, node, lists.digits(-count)) end
