@@ -1,4 +1,4 @@
-/** One to eight nodes, a process each, on one crawl, and eight with a crawl each: CPU of a page in node and server. */
+/** One to sixteen nodes, a process each, on one crawl, and sixteen with a crawl each: CPU of a page in node and server. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -10,7 +10,7 @@ const WARM_UP = 1_000;
 const PAGES = 2_000;
 const DOMAINS = 100;
 
-const COUNTS = [1, 2, 4, 8];
+const COUNTS = [1, 2, 4, 8, 16];
 const GOAL = 1.15;
 
 export async function* nodes(stage) {

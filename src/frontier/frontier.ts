@@ -172,14 +172,16 @@ export interface Frontier {
   /** Append raw seeds to the first start_urls key, as an external producer would. */
   appendSeeds(values: readonly string[]): Promise<number>;
 
-  /** Lease nothing from a domain for `forMs`, or change its delay, for all nodes. */
+  /** Lease nothing from a domain for `forMs`, or change its delay, for all nodes. A `retry-after` changes no delay. */
   throttle(
     domain: string,
-    change: {
-      readonly delayMs?: number;
-      readonly forMs?: number;
-      readonly source: 'setting' | 'robots' | 'autothrottle' | 'retry-after';
-    },
+    change:
+      | {
+          readonly delayMs?: number;
+          readonly forMs?: number;
+          readonly source: 'setting' | 'robots' | 'autothrottle';
+        }
+      | { readonly delayMs?: never; readonly forMs: number; readonly source: 'retry-after' },
   ): Promise<void>;
   /**
    * Take the next instant at which a domain may be asked, for a request that has no lease, such as a redirect of robots.txt.

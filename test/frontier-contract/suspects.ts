@@ -59,6 +59,17 @@ export function suspects(crawl: () => Crawl): void {
       expect(names).toEqual(['a', 'b', 'c']);
     });
 
+    it('is followed by one that any node may take', async () => {
+      const first = await crawl().node(quick);
+      const other = await crawl().node(quick);
+      await first.frontier.push([request('a'), request('b')], 'links');
+      const doomed = await crawl().node(quick);
+      await take(doomed.frontier, 2);
+      await crawl().recoverUntil(2, [first, other]);
+      await commit(first.frontier, await takeOne(first.frontier));
+      expect((await other.frontier.lease(5, 0)).leases.map(nameOf)).toEqual(['b']);
+    });
+
     it('with fewer crashes comes first', async () => {
       const peer = await crawl().node(quick);
       await peer.frontier.push([request('a'), request('b'), request('c')], 'links');

@@ -199,6 +199,12 @@ const markup = {
     ),
     'item',
   ],
+  links_1m: [
+    page(
+      `<title>m</title>${Array.from({ length: 1_000_000 }, (_, n) => `<a href="/leaf/number/${n}">a link</a>\n`).join('')}`,
+    ),
+    'item',
+  ],
   url_100k: [page(`<title>x</title><a href="/ok?${'a'.repeat(100_000)}">x</a>`), 'item'],
   base_js: [page('<base href="javascript:1"><title>x</title><a href="ok">x</a>'), 'item'],
   base_file: [page('<base href="file:///etc/"><title>x</title><a href="passwd">x</a>'), 'item'],

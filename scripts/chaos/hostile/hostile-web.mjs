@@ -1,5 +1,5 @@
 /**
- * H1: a hostile web. 137 hostile pages among 900 good ones; 32 silent servers before 300 good pages; eight endless bodies; four
+ * H1: a hostile web. 138 hostile pages, one of 40 MB with a million links, among 900 good ones; 32 silent servers before 300 good pages; eight endless bodies; four
  * pages of 4 MB of nested tags, 6 KB on the wire, among 100 good ones. Each hostile page must end under the name that cases.mjs
  * gives it.
  */
@@ -28,7 +28,7 @@ export default class extends Spider {
 
 /** What each measures, and its bounds: good pages, the seconds until the last of them, memory of the node in MB. */
 const scenarios = [
-  ['137 hostile pages among 900 good ones', mixed, { good: 900, goodSeconds: 5, megabytes: 300 }],
+  ['138 hostile pages among 900 good ones', mixed, { good: 900, goodSeconds: 8, megabytes: 500 }],
   ['32 silent servers before 300 good pages', silent, { good: 300, goodSeconds: 20, megabytes: 300 }],
   ['8 endless bodies', endless, { good: 0, goodSeconds: 0, megabytes: 600 }],
   [

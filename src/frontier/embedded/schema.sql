@@ -86,6 +86,8 @@ CREATE TABLE tally (
   run_errors     INTEGER NOT NULL,       -- exceptions in spider code
   run_failed     INTEGER NOT NULL,       -- requests that failed
   run_accepted   INTEGER NOT NULL,
+  clock_at       INTEGER NOT NULL,       -- the last instant of the crawl's clock, see crawl/crawl-clock.ts
+  clock_ahead    INTEGER NOT NULL,       -- ms that it was ahead of the machine's clock
   run_error_pages INTEGER NOT NULL,      -- done requests whose pages answered with an error
   run_good_pages INTEGER NOT NULL,       -- pages that were processed
   cookie_version INTEGER NOT NULL,       -- given last to a set of cookies

@@ -39,6 +39,8 @@ export interface CrawlState {
   readonly seedsWaiting: number;
   /** How long no request has been pending, delayed or leased. */
   readonly idleMs: number;
+  /** By how much the crawl's clock is ahead of that of its store, which was set back; else 0. */
+  readonly clockAheadMs: number;
   /** Pending and delayed requests are at the limit of the queue. Seeds stay in their keys until there is room. */
   readonly full: boolean;
   /** Requests whose records have vanished from the store since the crawl began. `finished` does not look at it, but a crawl with losses is not cleared at its end. */

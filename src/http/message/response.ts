@@ -64,6 +64,9 @@ const emptyText = new BodyText(Buffer.alloc(0), null);
 
 const noFlags: readonly string[] = [];
 
+/** Links of a page whose list is kept for further calls of links(). */
+const MAX_KEPT_HREFS = 100_000;
+
 /** The options of `follow` and `followAll`: those of a request, whose callback is an argument of its own. */
 export type FollowOptions = Omit<RequestOptions, 'callback'>;
 
@@ -262,6 +265,8 @@ export class Response<M extends Meta = Meta> {
   links(options: LinkOptions = {}): string[] {
     checkLinkOptions(options);
     this.#links = linksOf(this.#hrefs(options.selector), this.#join);
+    // The list of a large page keeps its text in memory a second time, while its links become requests.
+    if ((this.#outline?.hrefs.length ?? 0) > MAX_KEPT_HREFS) this.#outline = undefined;
     return chosenLinks(this.#links, options);
   }
 

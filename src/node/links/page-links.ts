@@ -2,7 +2,7 @@
  * The links of one page: chosen by the rules of the crawl and by the cache of seen links, and converted for the frontier.
  * When they are too many for one settle, the first chunks are pushed before it.
  */
-
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Effects,
   type Frontier,
@@ -43,6 +43,8 @@ export interface LinkDeps {
   readonly deadEnds: DeadEnds;
   /** Null without extensions. */
   readonly signals: Signals | null;
+  /** Whether other pages are in progress on this node. */
+  hasOtherPages(): boolean;
 }
 
 /** The page in work that yields the links. */
@@ -56,6 +58,9 @@ export interface LinkingFlight {
 export type SettledLinks = Pick<Effects, 'requests' | 'withheld'>;
 
 export const noLinks: SettledLinks = { requests: [] };
+
+/** The longest pause after a chunk that was pushed early. */
+const MAX_PAUSE_MS = 200;
 
 /** An accepted link, with its position in the page. */
 interface AcceptedLink {
@@ -77,6 +82,7 @@ export class PageLinks {
   /** Requests that carry items of the page: never withheld, never pushed early. */
   #carriers: readonly FrontierRequest[] = [];
   #hasPushed = false;
+  #workingSinceMs = performance.now();
 
   constructor(page: Page, deps: LinkDeps) {
     this.#page = page;
@@ -98,6 +104,7 @@ export class PageLinks {
     seen?.age(performance.now());
     this.#epoch = seen?.epoch ?? null;
     this.#discovered = discovered;
+    this.#workingSinceMs = performance.now();
     for (let ordinal = 0; ordinal < discovered.length; ordinal++) {
       const found = discovered[ordinal]!;
       const refusal = refusalOf(found.request, depth, rules);
@@ -171,6 +178,8 @@ export class PageLinks {
    * Push one chunk. So of a page with a million links, only those of the settle are held in stored form at once. Links that
    * were pushed early stay accepted even if the lease is lost: the page is then processed again, and its links are
    * duplicates.
+   * A chunk takes the main thread for tens of ms, so the other pages get as much time before the next one: they would
+   * otherwise wait for a chunk at each of their steps.
    */
   async #pushEarly(stop: AbortSignal): Promise<void> {
     const { frontier, outage, onDropped } = this.#deps;
@@ -180,6 +189,11 @@ export class PageLinks {
     onDropped(await outage.through('push', stop, () => frontier.push(chunk, 'links', { page })));
     this.#requests = this.#requests.slice(PUSH_CHUNK);
     this.#sent = this.#sent.slice(PUSH_CHUNK);
+    if (this.#deps.hasOtherPages()) {
+      const pauseMs = Math.min(performance.now() - this.#workingSinceMs, MAX_PAUSE_MS);
+      await sleep(pauseMs, undefined, { signal: stop }).catch(() => {});
+    }
+    this.#workingSinceMs = performance.now();
   }
 
   #settled(): SettledLinks {

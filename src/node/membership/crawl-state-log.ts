@@ -6,6 +6,8 @@ import type { NodeView } from '../shutdown/node-stop-reason.js';
 
 /** A service that gets one seed at a time has nothing left after each. It logs this at most this often. */
 const DRY_AGAIN_MS = 10_000;
+/** A smaller step of the store's clock needs no word. */
+const TOLD_FROM_MS = 2_000;
 
 export class CrawlStateLog {
   readonly #deps: NodeDeps;
@@ -17,6 +19,8 @@ export class CrawlStateLog {
   #hasSaidDry = false;
   #saidDryAt = Number.NEGATIVE_INFINITY;
   #hasSaidWaiting = false;
+  /** By how much the store's clock was behind when the user was told. */
+  #toldAheadMs = 0;
 
   constructor(deps: NodeDeps) {
     this.#deps = deps;
@@ -25,6 +29,7 @@ export class CrawlStateLog {
   /** Called with every answer of the store. */
   hear(crawl: CrawlState, view: NodeView): void {
     this.#hearControl(crawl);
+    this.#hearClock(crawl);
     if (this.#deps.options.exitWhenDone) this.#hearFirstSeedAwaited(crawl, view);
     else this.#hearDry(crawl, view);
   }
@@ -43,6 +48,16 @@ export class CrawlStateLog {
     if (control === 'paused' && before !== 'paused') {
       log.info({}, `the crawl is paused; "crawlnode resume ${crawlArguments}" continues it`);
     } else if (control === 'running' && before === 'paused') log.info({}, 'the crawl was resumed');
+  }
+
+  /** Once for each step; the offset only shrinks in between. */
+  #hearClock({ clockAheadMs }: CrawlState): void {
+    if (clockAheadMs < this.#toldAheadMs + TOLD_FROM_MS) return;
+    this.#toldAheadMs = clockAheadMs;
+    this.#deps.log.warn(
+      { byMs: clockAheadMs },
+      `the clock of the store is ${Math.round(clockAheadMs / 1_000)} s behind what it was: it was set back, or another server took over; delays, retries and heartbeats go on, by the crawl's own clock`,
+    );
   }
 
   #hearFirstSeedAwaited({ finished, acceptedInRun }: CrawlState, view: NodeView): void {

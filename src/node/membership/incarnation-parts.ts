@@ -25,7 +25,7 @@ export interface IncarnationContext {
 }
 
 /** What the pages of this incarnation are processed with. */
-export function pageDepsOf(context: IncarnationContext): PageDeps {
+export function pageDepsOf(context: IncarnationContext, slots: Slots): PageDeps {
   const { node, rules } = context;
   const { delays, lostStarts, deadEnds, hangingHosts, signals, outage } = node;
   const { frontier, spider, downloader, pipelines, middleware = null, stats, options, log } = node.deps;
@@ -38,6 +38,7 @@ export function pageDepsOf(context: IncarnationContext): PageDeps {
     recrawl: recrawlOf(context),
     cookies: new SessionCookies(options.cookies, log),
     onDropped: droppedLinksListener(node),
+    hasOtherPages: () => slots.inFlight > 1,
   };
 }
 

@@ -51,9 +51,9 @@ export class Incarnation {
     this.joined = joined;
     this.rules = inRun(node.rules, joined.run);
     const context = { node, rules: this.rules, halt: this.halt, onError: this.#onError };
-    this.#page = pageDepsOf(context);
-    this.#idleHooks = idleHooksOf(context);
     this.slots = slotsOf(context);
+    this.#page = pageDepsOf(context, this.slots);
+    this.#idleHooks = idleHooksOf(context);
     this.seeds = seedIntakeOf(context);
     this.#haltOnSignals();
     this.upkeep = startUpkeep(context, this.slots, (pagesPerSecond) => {

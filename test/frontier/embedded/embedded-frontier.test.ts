@@ -89,7 +89,7 @@ describe('a folder of the embedded engine', () => {
     }
   });
 
-  it('goes on within a day when the system clock was set back by a year: domains are asked again, retries come due', async () => {
+  it('goes on at once when the system clock was set back by a year: domains are asked again, retries come due', async () => {
     const nowMs = Date.now();
     const setClock = (atMs: number) => vi.useFakeTimers({ now: atMs, toFake: ['Date'] });
     try {
@@ -109,9 +109,7 @@ describe('a folder of the embedded engine', () => {
       expect((await frontier.inspect(request('b'))).dueAtMs).toBeLessThanOrEqual(nowMs + 1_001);
       const domainsLeased = async () => (await frontier.lease(2, 0)).leases.map(({ domain }) => domain);
       setClock(nowMs + 2_000);
-      expect(await domainsLeased()).toEqual([retried.domain]);
-      setClock(nowMs + DAY_MS + 3_000);
-      expect(await domainsLeased()).toEqual(['slow.example']);
+      expect((await domainsLeased()).sort()).toEqual([retried.domain, 'slow.example'].sort());
     } finally {
       vi.useRealTimers();
     }

@@ -14,6 +14,8 @@ export interface RedisOptions {
   readonly persist?: boolean;
   /** Run as a Sentinel with this configuration file. */
   readonly sentinel?: string;
+  /** Beside the environment of the test. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A running redis-server. */
@@ -47,6 +49,7 @@ export async function startRedis({
   password,
   persist = false,
   sentinel,
+  env = {},
 }: RedisOptions = {}): Promise<RedisServer> {
   const folder = tempDir('redis');
   const persistence = persist ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no'];
@@ -61,7 +64,7 @@ export async function startRedis({
   for (let attempt = 1; ; attempt += 1) {
     port = await freePort();
     try {
-      child = await launch([...base, '--port', String(port), ...args]);
+      child = await launch([...base, '--port', String(port), ...args], env);
       break;
     } catch (error) {
       // Somebody took the port between our look and the server's bind.
@@ -92,7 +95,7 @@ export async function startRedis({
     kill: () => end(child, 'SIGKILL'),
     restart: async (newArgs = args) => {
       await end(child, 'SIGTERM');
-      child = await launch([...base, '--port', String(port), ...newArgs]);
+      child = await launch([...base, '--port', String(port), ...newArgs], env);
     },
     pause: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
@@ -111,8 +114,11 @@ export async function freePort(): Promise<number> {
 }
 
 /** Resolves when the server takes commands. */
-async function launch(args: readonly string[]): Promise<ChildProcess> {
-  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+async function launch(args: readonly string[], env: Readonly<Record<string, string>>): Promise<ChildProcess> {
+  const child = spawn('redis-server', args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  });
   let output = '';
   await new Promise<void>((resolve, reject) => {
     const read = (chunk: Buffer) => {

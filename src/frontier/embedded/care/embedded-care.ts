@@ -32,6 +32,8 @@ export function embeddedCare(
   const records = (columns: string) => recordsInWindows(batch, columns);
   return {
     async unexaminable() {
+      // All is read once, in order: a large cache would only fill.
+      await batch.read(({ sql }) => sql.connection.exec('PRAGMA cache_size = -8192'));
       for (const table of await batch.read(tablesOf))
         await batch.read((tx) => checkPages(tx, database.file, table));
       if (!(await batch.read(({ hasCrawl }) => hasCrawl))) return batch.read(leftovers);
@@ -45,7 +47,7 @@ export function embeddedCare(
       }
     },
     async *examine() {
-      yield* inWindows<Uint8Array>(batch, new Uint8Array(), examineRequests);
+      yield* inWindows<number>(batch, 0, examineRequests);
       yield* inWindows<string>(batch, '', examineDomains);
       yield await batch.read(examineCrawl);
     },
@@ -101,6 +103,8 @@ async function* inWindows<Key>(
 }
 
 interface EntryRow {
+  readonly n: number;
+  readonly space: number;
   readonly id: Uint8Array;
   readonly state: string;
   readonly due: number | null;
@@ -115,12 +119,14 @@ const stateNames: Readonly<Record<string, string>> = {
   ...{ pending: 'pending', suspect: 'pending', delayed: 'delayed', leased: 'leased', failed: 'failed' },
 };
 
-function examineRequests({ sql, space }: Transaction, after: Uint8Array): Windowed<Uint8Array> {
-  const rows = sql.all<EntryRow>`
-    SELECT id, state, due, node, token, EXISTS (SELECT 1 FROM record WHERE record.n = request.n) AS hasRecord,
+/** In the order of row numbers, in which their records lie too. A window is one of all crawls of the folder. */
+function examineRequests({ sql, space }: Transaction, after: number): Windowed<number> {
+  const found = sql.all<EntryRow>`
+    SELECT n, space, id, state, due, node, token, EXISTS (SELECT 1 FROM record WHERE record.n = request.n) AS hasRecord,
       EXISTS (SELECT 1 FROM failure WHERE failure.n = request.n) AS hasFailure,
       EXISTS (SELECT 1 FROM node WHERE number = request.node AND node.space = request.space) AS hasNode
-    FROM request WHERE space = ${space} AND id > ${after} ORDER BY id LIMIT ${WINDOW}`;
+    FROM request WHERE n > ${after} ORDER BY n LIMIT ${WINDOW}`;
+  const rows = found.filter((row) => row.space === space);
   const odd = rows.flatMap(({ id, state, node, token, hasRecord }) => {
     const isLeasedToo = state !== 'leased' && (node !== null || token !== null);
     if (hasRecord === 1 && !isLeasedToo) return [];
@@ -129,7 +135,7 @@ function examineRequests({ sql, space }: Transaction, after: Uint8Array): Window
   });
   const waiting = rows.filter(({ state }) => state !== 'leased' && state !== 'failed');
   const entries: EntryBatch = { ids: waiting.map(({ id }) => id), odd };
-  return { entries, breaches: rows.flatMap(rowBreaches), last: rows.at(WINDOW - 1)?.id };
+  return { entries, breaches: rows.flatMap(rowBreaches), last: found.at(WINDOW - 1)?.n };
 }
 
 /** What makes a row contradict itself. */

@@ -100,7 +100,7 @@ function clearDupefilter(tx: Transaction): void {
   tx.tally.seen_gone = 0;
   tx.crawl.starts_again = 1;
   tx.crawl.dupefilter = null;
-  tx.crawl.seen_since = tx.nowMs;
+  tx.crawl.seen_since = tx.wallMs;
 }
 
 function removeLost({ tally }: Transaction): void {

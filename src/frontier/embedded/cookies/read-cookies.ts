@@ -21,11 +21,11 @@ export function cookiesSince(tx: Transaction, known: number, readAnewAt = known)
   for (const row of rows) {
     chars += row.cookies.length;
     if (sets.length === MAX_SETS || (sets.length > 0 && chars > MAX_CHARS)) {
-      return { version, latest: cookie_version, isAnew, nowMs: tx.nowMs, sets };
+      return { version, latest: cookie_version, isAnew, nowMs: tx.wallMs, sets };
     }
     const { jar, domain, cookies } = row;
     sets.push({ jar, domain, cookies: decodeCookies(cookies) });
     version = row.version;
   }
-  return { version: cookie_version, latest: cookie_version, isAnew, nowMs: tx.nowMs, sets };
+  return { version: cookie_version, latest: cookie_version, isAnew, nowMs: tx.wallMs, sets };
 }

@@ -48,7 +48,7 @@ class ChangedSets {
 
   merge(change: CookieChange): void {
     const set = this.#of(change);
-    set.now = mergeCookie(set.now, change, this.#tx.nowMs);
+    set.now = mergeCookie(set.now, change, this.#tx.wallMs);
   }
 
   write(maxJars: number): void {
@@ -79,8 +79,8 @@ class ChangedSets {
 
   /** @returns how many cookies were beyond the limit of a domain. */
   #write({ jar, domain, now, countBefore }: OpenSet): number {
-    const { sql, space, nowMs } = this.#tx;
-    const alive = unexpired(now, nowMs);
+    const { sql, space, wallMs } = this.#tx;
+    const alive = unexpired(now, wallMs);
     const cookies = withinShares(alive, MAX_COOKIES_PER_DOMAIN);
     const version = nextVersion(this.#tx);
     sql.run`INSERT INTO cookie_set (space, jar, domain, version, count, cookies)

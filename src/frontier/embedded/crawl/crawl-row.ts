@@ -86,6 +86,8 @@ const noCounts = {
   run_failed: 0,
   run_accepted: 0,
   run_error_pages: 0,
+  clock_at: 0,
+  clock_ahead: 0,
   run_good_pages: 0,
   cookie_version: 0,
   cookie_floor: 0,

@@ -5,6 +5,7 @@ import type { FrontierKeys } from '../../open-options.js';
 import { StoredRow } from '../file/rows.js';
 import { ContradictingRows } from '../file/sqlite-errors.js';
 import type { Statements } from '../file/statements.js';
+import { crawlClock } from './crawl-clock.js';
 import {
   type CrawlRow,
   type FirstShape,
@@ -18,7 +19,10 @@ import { Spaces } from './keyspaces.js';
 
 export class OpenCrawl {
   readonly sql: Statements;
+  /** The crawl's clock, which never goes back. */
   nowMs = 0;
+  /** The clock of this machine: for what people see, and for rules of the calendar. */
+  wallMs = 0;
   readonly spaces: Spaces;
   #crawl: StoredRow<CrawlRow> | null;
   #tally: StoredRow<TallyRow> | null;
@@ -33,7 +37,14 @@ export class OpenCrawl {
 
   /** Begin a transaction; what was read before still holds. */
   begin(): void {
-    this.nowMs = Date.now();
+    this.wallMs = Date.now();
+    this.nowMs = this.wallMs;
+    if (this.#tally !== null) {
+      const { row } = this.#tally;
+      const now = crawlClock({ lastMs: row.clock_at, aheadMs: row.clock_ahead }, this.wallMs);
+      this.nowMs = now.atMs;
+      if (now.isToStore) Object.assign(row, { clock_at: now.atMs, clock_ahead: now.aheadMs });
+    }
     this.#noteWork();
   }
 

@@ -116,9 +116,9 @@ export class StateDupefilter extends RowDupefilter {
   protected readonly rowBytes = 51;
 
   override record(fingerprint: Uint8Array, isSeen: boolean): void {
-    const { sql, nowMs } = this.crawl;
+    const { sql, wallMs } = this.crawl;
     sql.run`REPLACE INTO seen_state (space, id, state, at, status, attempts)
-      VALUES (${this.space}, ${fingerprint}, 'pending', ${nowMs}, NULL, 0)`;
+      VALUES (${this.space}, ${fingerprint}, 'pending', ${wallMs}, NULL, 0)`;
     if (!isSeen) this.count += 1;
   }
 
@@ -133,9 +133,9 @@ export class StateDupefilter extends RowDupefilter {
   }
 
   override fromBackup(fingerprint: Uint8Array, { life }: BackedUp): void {
-    const { sql, nowMs } = this.crawl;
+    const { sql, wallMs } = this.crawl;
     // Another class has recorded no more than that the fingerprint was seen.
-    const done: RequestLife = { state: 'done', atMs: nowMs, status: null, attempts: 0 };
+    const done: RequestLife = { state: 'done', atMs: wallMs, status: null, attempts: 0 };
     const { state, atMs, status, attempts } = life ?? done;
     this.count += sql.run`INSERT OR IGNORE INTO seen_state (space, id, state, at, status, attempts)
       VALUES (${this.space}, ${fingerprint}, ${state}, ${atMs}, ${status}, ${attempts})`;
@@ -143,11 +143,11 @@ export class StateDupefilter extends RowDupefilter {
 
   /** A fingerprint that was forgotten meanwhile stays so. */
   override onLife(fingerprint: Uint8Array, { state, status, attempts }: LifeChange): void {
-    const { sql, nowMs } = this.crawl;
+    const { sql, wallMs } = this.crawl;
     if (status === undefined || attempts === undefined) {
-      sql.run`UPDATE seen_state SET state = ${state}, at = ${nowMs} WHERE space = ${this.space} AND id = ${fingerprint}`;
+      sql.run`UPDATE seen_state SET state = ${state}, at = ${wallMs} WHERE space = ${this.space} AND id = ${fingerprint}`;
     } else {
-      sql.run`UPDATE seen_state SET state = ${state}, at = ${nowMs}, status = ${status}, attempts = ${attempts}
+      sql.run`UPDATE seen_state SET state = ${state}, at = ${wallMs}, status = ${status}, attempts = ${attempts}
         WHERE space = ${this.space} AND id = ${fingerprint}`;
     }
   }

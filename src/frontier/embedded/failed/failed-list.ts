@@ -24,11 +24,11 @@ export function fail(
   { id, number }: NodeRow,
   crashes: number,
 ): string | null {
-  const { sql, tally, crawl, nowMs } = tx;
+  const { sql, tally, crawl, wallMs } = tx;
   sql.run`UPDATE request SET state = 'failed', crashes = ${crashes}, node = NULL, token = NULL, leased_at = NULL WHERE n = ${n}`;
   tally.failed += 1;
   tally.run_failed += 1;
-  addFailure(tx, n, { ...failure, node: incarnationName(id, number), failedAtMs: nowMs });
+  addFailure(tx, n, { ...failure, node: incarnationName(id, number), failedAtMs: wallMs });
   const record = sql.get<{ text: string }>`SELECT text FROM record WHERE n = ${n}`?.text ?? null;
   if (record !== null && tally.failed_records < crawl.tunables.failedLimit) {
     tally.failed_records += 1;

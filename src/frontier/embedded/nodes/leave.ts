@@ -32,7 +32,7 @@ export function leave(
   declareDead(tx);
   if (tx.nodes.count > 0) return { last: false, cleared: false };
   if (crawl.run?.closed === null) {
-    crawl.run = { ...crawl.run, closed: { reason: crawl.run.closing?.reason ?? reason, atMs: tx.nowMs } };
+    crawl.run = { ...crawl.run, closed: { reason: crawl.run.closing?.reason ?? reason, atMs: tx.wallMs } };
   }
   const isOver =
     crawl.run?.closed?.reason === 'finished' &&

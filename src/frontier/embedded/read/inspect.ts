@@ -35,11 +35,16 @@ export function inspectRequest(tx: Transaction, request: FrontierRequest): Inspe
     record: row.text,
     crashes: row.crashes,
     owner: holder === null ? null : incarnationName(holder.id, holder.number),
-    leasedAtMs: row.leased_at,
-    dueAtMs: dueAtOfRequest(tx, row),
+    leasedAtMs: wallClock(tx, row.leased_at),
+    dueAtMs: wallClock(tx, dueAtOfRequest(tx, row)),
     failure: row.state === 'failed' ? failureOf(tx, row.n) : null,
     life,
   };
+}
+
+/** An instant of the crawl's clock by the clock of the machine. */
+function wallClock({ nowMs, wallMs }: Transaction, atMs: number | null): number | null {
+  return atMs === null ? null : atMs - (nowMs - wallMs);
 }
 
 function dueAtOfRequest(tx: Transaction, { state, due, domain: name }: FoundRequest): number | null {

@@ -76,7 +76,7 @@ function runOf({ run }: CrawlRow, tally: TallyRow): RunSnapshot | null {
   const { id, startedAtMs, closed, closing } = run;
   return {
     id,
-    startedAt: startedAtMs,
+    startedAt: startedAtMs - tally.clock_ahead,
     pages: tally.run_leased,
     items: tally.run_items,
     failed: tally.run_failed,

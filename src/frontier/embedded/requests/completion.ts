@@ -27,6 +27,7 @@ export function crawlState(tx: Transaction, hasStart: boolean, node: NodeRow | n
     acceptedInRun: tally.run_accepted,
     closing: crawl.run?.closing?.reason ?? null,
     seedsWaiting,
+    clockAheadMs: Math.max(0, tx.nowMs - tx.wallMs),
     idleMs: isIdle ? Math.max(0, tx.nowMs - tally.busy_at) : 0,
     full: isFull(tx),
     lost: tally.lost,

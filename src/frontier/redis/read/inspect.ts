@@ -29,7 +29,7 @@ export async function inspectRequest(crawl: CrawlAccess, request: FrontierReques
     crashes: int(found.crashes),
     owner: leasedAtMs === null ? null : text(found.node),
     leasedAtMs: leasedAtMs === null ? null : int(leasedAtMs),
-    dueAtMs: delayedUntilMs ?? opensAtMs,
+    dueAtMs: delayedUntilMs === null ? opensAtMs : delayedUntilMs - int(found.aheadMs),
     failure:
       failedAtUs === null ? null : readFailure(text(found.failure), Math.floor(int(failedAtUs) / 1000)),
     life: dontFilter ? null : readLife(found.life),

@@ -15,7 +15,7 @@ import { numberField, storedObject, textField } from './stored-json.js';
 /** Everything `stats` shows: cardinalities, the nodes, the counters; MEMORY USAGE samples five entries a key. */
 export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<Snapshot> {
   const key = (word: InternalWord): string => internalKey(keys, word);
-  const [counts, queued, meta, stats, nowMs] = await Promise.all([
+  const [counts, queued, meta, stats, serverMs] = await Promise.all([
     byName({
       startUrls: sum(keys.startUrls, (name) => lengthOf(client, name)),
       badSeeds: sum(keys.startUrls.map(badSeedsKey), (name) => lengthOf(client, name)),
@@ -33,7 +33,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     clockOf(client),
   ]);
   const [nodes, outbox, bytes] = await Promise.all([
-    readNodes(client, keys, nowMs, Number(meta.node_timeout ?? 30_000)),
+    readNodes(client, keys, crawlClock(meta, serverMs), Number(meta.node_timeout ?? 30_000)),
     readOutbox(client, keys),
     byName({
       frontier: sum([keys.requests, ...internalWords.map(key)], (name) => bytesOf(client, name)),
@@ -58,7 +58,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
         ? null
         : {
             id: meta.run,
-            startedAt: Number(meta.run_started),
+            startedAt: number('run_started') - number('clock_ahead'),
             ...{ pages: number('run_leased'), items: number('run_items'), failed: number('run_failed') },
             ...{ errorPages: number('run_error_pages'), hasGoodPage: meta.run_good === '1' },
             closed: meta.run_closed || meta.closing || null,
@@ -98,6 +98,11 @@ export async function countParts(client: Client, keys: FrontierKeys): Promise<Pa
 function readShape({ shape, dupefilter }: Record<string, string>): Shape | null {
   if (!shape || !dupefilter) return null;
   return { ...JSON.parse(shape), dupefilter: JSON.parse(dupefilter) } as Shape;
+}
+
+/** The crawl's clock, which may be ahead of the server's: `lua/base/clock.lua`. */
+function crawlClock({ clock = '0', clock_ahead = '0' }: Record<string, string>, serverMs: number): number {
+  return Math.max(Number(clock), serverMs + Number(clock_ahead));
 }
 
 async function readNodes(

@@ -5,6 +5,7 @@
 --   crawl                tells this crawl from one of the same name before a reset
 --   queue                PriorityQueue | FifoQueue | LifoQueue
 --   shape, dupefilter    JSON; '' until agreed
+--   clock, clock_ahead   the last instant, and by how much it was ahead of the server's clock, see base/clock.lua
 --   began, seen_since    instants: the crawl began; its dupefilter was last emptied
 --   control              running | paused | stopping
 --   accepted, done, removed   requests counted since the crawl began
@@ -39,7 +40,8 @@
 -- What the verbs of every page read. They are read together. Other fields are read on demand, about 1 µs each.
 local OFTEN = { 'version', 'epoch', 'queue', 'dupefilter', 'control', 'done', 'accepted', 'arrival', 'limit', 'delay',
   'budgets', 'closing', 'lost', 'run_leased', 'run_items', 'run_accepted', 'run_good', 'queue_limit', 'volunteer', 'hungry', 'idle_since',
-  'slots', 'autothrottle', 'cookies', 'pages_per_domain', 'marks', 'marks_gone', 'marks_expire', 'early' }
+  'slots', 'autothrottle', 'cookies', 'pages_per_domain', 'marks', 'marks_gone', 'marks_expire', 'early',
+  'clock', 'clock_ahead' }
 
 -- Whether the crawl has records.
 function meta.exists(crawl) return redis.call('EXISTS', crawl.keys.meta) == 1 end
@@ -50,6 +52,7 @@ function meta.tryRead(crawl)
   for i = 1, #OFTEN do crawl.meta[OFTEN[i]] = values[i] end
   if not values[1] then return 'CRAWLNODE_GONE the records of this crawl are gone' end
   if values[1] ~= FORMAT then return 'CRAWLNODE_FORMAT ' .. values[1] end
+  clock.bridge(crawl, crawl.meta.clock, crawl.meta.clock_ahead)
   return nil
 end
 

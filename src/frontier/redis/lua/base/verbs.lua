@@ -10,15 +10,16 @@
 -- and the verb's own, which its header lists. An id is 20 raw bytes. Instants and durations are in ms.
 local REDIS_FLAGS = { ['allow-oom'] = true, ['no-writes'] = true }
 
-local function crawlOf(KEYS, args)
+local function crawlOf(KEYS, args, savesClock)
   local time = redis.call('TIME')
+  local wallMs, wallUs = time[1] * 1000 + math.floor(time[2] / 1000), time[1] * 1000000 + time[2]
   return {
     keys = keys.byName(KEYS),
     startUrls = keys.startUrls(KEYS),
     args = args,
     caller = args.caller,
-    nowMs = time[1] * 1000 + math.floor(time[2] / 1000),
-    nowUs = time[1] * 1000000 + time[2],
+    wallMs = wallMs, wallUs = wallUs, nowMs = wallMs, nowUs = wallUs, aheadMs = 0, -- clock.lua
+    savesClock = savesClock,
     meta = {}, metaNumbers = {}, changedMeta = {}, -- meta.lua
     decoded = {}, -- domains/domain-limits.lua
     counters = {}, -- counters.lua
@@ -36,18 +37,20 @@ end
 --   accepts         another dupefilter, and keys of another type, are refused
 --   once            a call that is sent again gets its first answer
 function verbs.register(name, flags, body)
-  local redisFlags, wants = {}, {}
+  local redisFlags, wants, isReading = {}, {}, false
   -- A library that is being loaded has no ipairs.
   for i = 1, #flags do
     if REDIS_FLAGS[flags[i]] then redisFlags[#redisFlags + 1] = flags[i] else wants[flags[i]] = true end
+    isReading = isReading or flags[i] == 'no-writes'
   end
   local isOfCrawl = wants.crawl or wants['crawl-if-any'] or wants['creates-crawl']
+  local savesClock = isOfCrawl and not isReading
   redis.register_function({
     function_name = LIBRARY .. '_' .. name,
     flags = redisFlags,
     callback = function(KEYS, ARGV)
       local args = cmsgpack.unpack(ARGV[1])
-      local crawl = crawlOf(KEYS, args)
+      local crawl = crawlOf(KEYS, args, savesClock)
       if wants['crawl-if-any'] and not meta.exists(crawl) then return nil end
       if wants['creates-crawl'] then meta.create(crawl, args.queueClass, args.epoch) end
       if isOfCrawl then meta.read(crawl) end

@@ -7,7 +7,7 @@
 -- Returns the number of live nodes because of which nothing was done, or 0. O(domains + leases).
 local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'run_leased', 'run_items', 'run_errors',
   'run_failed', 'run_error_pages', 'run_accepted', 'run_started', 'delay', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'pages_per_domain', 'idle_since',
-  'hungry_at', 'cookies', 'cookies_floor', 'marks', 'marks_gone', 'pieces_looked', 'early' }
+  'hungry_at', 'cookies', 'cookies_floor', 'marks', 'marks_gone', 'pieces_looked', 'early', 'clock', 'clock_ahead' }
 local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'delayed', 'leases', 'nodes', 'dead', 'node-info', 'held',
   'settled', 'answers' }
 local KEPT = { failed = 'zset', failures = 'hash', crashes = 'hash', domains = 'hash', validators = 'hash',

@@ -6,7 +6,7 @@ verbs.register('repair_end', { 'allow-oom', 'crawl' }, function(crawl)
   local at = crawl.keys
   -- Beyond FAILED_LIMIT a failed request has no record, only its reason.
   for _, id in ipairs(redis.call('HKEYS', at.failures)) do
-    if not redis.call('ZSCORE', at.failed, id) then redis.call('ZADD', at.failed, crawl.nowUs, id) end
+    if not redis.call('ZSCORE', at.failed, id) then redis.call('ZADD', at.failed, crawl.wallUs, id) end
   end
   -- An entry that is never deleted: all are fetched again.
   if redis.call('HLEN', at.robots) ~= redis.call('ZCARD', at['robots-kept']) then

@@ -15,7 +15,7 @@ verbs.register('repair_put', { 'crawl' }, function(crawl, args)
     if stored[i] and not failed[i] then
       local arrival, dueAt = storedRecord.times(stored[i])
       if failures[i] then
-        redis.call('ZADD', at.failed, crawl.nowUs, id)
+        redis.call('ZADD', at.failed, crawl.wallUs, id)
       elseif not domain then
         leaseRecords.fail(crawl, id, args.unreadable)
       elseif dueAt and dueAt > 0 then

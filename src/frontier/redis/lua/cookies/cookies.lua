@@ -51,13 +51,13 @@ local function positionOf(set, path, name)
 end
 
 local function expiryOf(crawl, change)
-  if change.forMs then return crawl.nowMs + change.forMs end
+  if change.forMs then return crawl.wallMs + change.forMs end
   return change.untilMs or 0
 end
 
 local function merge(crawl, change)
   local set, expiresAt = setOf(crawl, nameOf(change.jar, change.domain)), expiryOf(crawl, change)
-  local at, isRemoval = positionOf(set, change.path, change.name), not change.text or (expiresAt > 0 and expiresAt <= crawl.nowMs)
+  local at, isRemoval = positionOf(set, change.path, change.name), not change.text or (expiresAt > 0 and expiresAt <= crawl.wallMs)
   if isRemoval then
     if not at then return end
     table.remove(set.cookies, at)
@@ -90,7 +90,7 @@ local function setterOf(cookie) return type(cookie[5]) == 'string' and cookie[5]
 local function trim(crawl, set)
   local left, counts = {}, {}
   for _, cookie in ipairs(set.cookies) do
-    if cookie[4] == 0 or cookie[4] > crawl.nowMs then
+    if cookie[4] == 0 or cookie[4] > crawl.wallMs then
       left[#left + 1] = cookie
       counts[setterOf(cookie)] = (counts[setterOf(cookie)] or 0) + 1
     end
@@ -253,5 +253,5 @@ function cookies.since(crawl, known, anewAt)
     texts[i] = text
   end
   for n = #names, #texts + 1, -1 do names[n] = nil end
-  return cjson.encode({ version = last, latest = version, isAnew = isAnew, nowMs = crawl.nowMs, names = names, texts = texts })
+  return cjson.encode({ version = last, latest = version, isAnew = isAnew, nowMs = crawl.wallMs, names = names, texts = texts })
 end

@@ -20,7 +20,7 @@ local function keepMeta(crawl, parts, fields, failedCount)
   local epoch = lists.digits(tonumber(fields.epoch or 0) + 1)
   redis.call('HSET', crawl.keys.meta, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'shape', fields.shape or '',
     'dupefilter', not parts.dupefilter and fields.dupefilter or '', 'queue', fields.queue or '', 'control', 'running',
-    'accepted', failedCount, 'began', crawl.nowMs, 'seen_since', fields.seen_since or fields.began or crawl.nowMs)
+    'accepted', failedCount, 'began', crawl.wallMs, 'seen_since', fields.seen_since or fields.began or crawl.wallMs)
   for _, name in ipairs(parts.dupefilter and {} or marks.FIELDS) do
     if fields[name] then redis.call('HSET', crawl.keys.meta, name, fields[name]) end
   end
@@ -65,7 +65,7 @@ local function clearDupefilter(crawl)
   for _, name in ipairs(marks.FIELDS) do meta.set(crawl, name, '') end
   -- The next run crawls its start requests again.
   meta.set(crawl, 'starts_again', '1')
-  meta.set(crawl, 'seen_since', crawl.nowMs)
+  meta.set(crawl, 'seen_since', crawl.wallMs)
 end
 
 verbs.register('clear', { 'allow-oom' }, function(crawl, args)

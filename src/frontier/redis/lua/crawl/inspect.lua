@@ -3,9 +3,10 @@
 --
 -- args: id · fingerprint · mark: the same as the dupefilter stores it · domain
 -- Returns by name: seen · life: { letter (dupefilters/state.lua), atMs, status: HTTP or 0, attempts } · record · crashes · node,
---   leasedAtMs: of its lease · failedAtUs, failure: JSON of why · opensAtMs: when its domain may be leased from again. All but
---   the first are absent where there is nothing. O(1).
+--   leasedAtMs: of its lease · failedAtUs, failure: JSON of why · opensAtMs: when its domain may be leased from again · aheadMs:
+--   of the crawl's clock (base/clock.lua); instants are by the server's. All but seen and aheadMs are absent where there is nothing. O(1).
 verbs.register('inspect', { 'no-writes' }, function(crawl, args)
+  clock.read(crawl)
   local at, id = crawl.keys, args.id
   local lease = leaseRecords.read(crawl, { id })[1]
   local letter, atMs, status, attempts = state.read(crawl, args.fingerprint)
@@ -17,9 +18,10 @@ verbs.register('inspect', { 'no-writes' }, function(crawl, args)
     record = storedRecord.json(redis.call('HGET', at.requests, id)),
     crashes = redis.call('HGET', at.crashes, id),
     node = lease and lease.node,
-    leasedAtMs = lease and lease.atMs,
+    aheadMs = crawl.aheadMs,
+    leasedAtMs = lease and lease.atMs - crawl.aheadMs,
     failedAtUs = redis.call('ZSCORE', at.failed, id),
     failure = redis.call('HGET', at.failures, id),
-    opensAtMs = opensAt > crawl.nowMs and opensAt or nil,
+    opensAtMs = opensAt > crawl.nowMs and opensAt - crawl.aheadMs or nil,
   })
 end)

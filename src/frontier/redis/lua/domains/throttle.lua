@@ -1,12 +1,12 @@
 -- Block a domain for a while, or change its delay, for every node. Atomic with leasing: the next lease obeys.
 --
--- args: domain · source (setting | robots | autothrottle | retry-after) · delayMs or absent · forMs or absent
+-- args: domain · source (setting | robots | autothrottle; retry-after without a delay) · delayMs or absent · forMs or absent
 -- O(log n).
 verbs.register('throttle', { 'crawl' }, function(crawl, args)
   local d = domains.of(crawl, args.domain)
   if args.delayMs then
     d.delays = d.delays or {}
-    d.delays[args.source == 'retry-after' and 'setting' or args.source] = args.delayMs
+    d.delays[args.source] = args.delayMs
     delayTimer.countFromLastLease(crawl, d)
   end
   if args.forMs then d.blockedUntil = math.max(d.blockedUntil, domains.atMostADay(crawl, args.forMs)) end

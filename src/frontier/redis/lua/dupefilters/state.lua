@@ -5,7 +5,7 @@ local LETTERS = { pending = 'p', leased = 'l', delayed = 'd', done = 'x', failed
 local LIFE = '>c1I6I2I2'
 
 function state.pack(crawl, name, status, attempts)
-  return struct.pack(LIFE, LETTERS[name], crawl.nowMs, status, attempts)
+  return struct.pack(LIFE, LETTERS[name], crawl.wallMs, status, attempts)
 end
 
 local function isFollowed(crawl)

@@ -28,6 +28,7 @@ verbs.register('feed_checkpoint', { 'allow-oom' }, function(crawl, args)
     lists.send('HDEL', crawl.keys.outbox, dropped)
     writer.sequence, writer.lengthBytes, writer.header = args.sequence, args.lengthBytes, args.header
   end
+  clock.read(crawl)
   writer.seenMs = crawl.nowMs
   if args.release then writer.owner = nil end
   if args.exported then writer.exporting = nil end

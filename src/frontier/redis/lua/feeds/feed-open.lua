@@ -6,6 +6,7 @@
 -- Returns JSON of status: held, with writer · format, with format: in which it is written so far · open, with checkpoint:
 -- sequence, lengthBytes, header, if any. O(1).
 verbs.register('feed_open', {}, function(crawl, args)
+  clock.read(crawl)
   local feed, wanted = args.feed, cjson.decode(args.writer)
   local writer = feeds.read(crawl, feed)
   feeds.mendTail(crawl, feed)

@@ -14,6 +14,7 @@ verbs.register('feed_take', { 'allow-oom', 'once' }, function(crawl, args)
   local items = args.most > 0 and redis.call('LRANGE', crawl.keys.items, 0, args.most - 1) or {}
   feeds.append(crawl, { args.feed }, items)
   if #items > 0 then redis.call('LTRIM', crawl.keys.items, #items, -1) end
+  clock.read(crawl)
   writer.exporting, writer.seenMs = true, crawl.nowMs
   feeds.write(crawl, args.feed, writer)
   return #items

@@ -62,6 +62,8 @@ function leaseRecords.finish(crawl, ids, ended)
   for i, lease in ipairs(ended) do
     names[i] = lease.domain
     held[lease.node] = (held[lease.node] or 0) + 1
+    -- The volunteer's suspect is settled: any node may be the next volunteer.
+    if lease.crashes > 0 and meta.get(crawl, 'volunteer') == lease.node then meta.set(crawl, 'volunteer', '') end
   end
   lists.send('HDEL', crawl.keys.leases, ids)
   for node, count in pairs(held) do redis.call('HINCRBY', crawl.keys.held, node, lists.digits(-count)) end
@@ -85,7 +87,7 @@ end
 -- dropped.
 function leaseRecords.fail(crawl, id, failure)
   meta.add(crawl, 'run_failed', 1)
-  redis.call('ZADD', crawl.keys.failed, crawl.nowUs, id)
+  redis.call('ZADD', crawl.keys.failed, crawl.wallUs, id)
   redis.call('HSET', crawl.keys.failures, id, failure)
   if redis.call('ZCARD', crawl.keys.failed) > meta.number(crawl, 'failed_limit', 100000) then
     redis.call('HDEL', crawl.keys.requests, id)

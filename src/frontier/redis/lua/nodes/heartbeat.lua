@@ -5,6 +5,7 @@
 verbs.register('heartbeat', { 'allow-oom' }, function(crawl, args)
   if not meta.exists(crawl) then return 'gone' end
   if not nodes.isLive(crawl, args.incarnation) then return 'dead' end
+  clock.read(crawl)
   redis.call('ZADD', crawl.keys.nodes, crawl.nowMs, args.incarnation)
   local info = cjson.decode(redis.call('HGET', crawl.keys['node-info'], args.incarnation) or '{}')
   info.pagesPerSecond = args.pagesPerSecond

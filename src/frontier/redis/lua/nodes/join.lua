@@ -121,7 +121,7 @@ verbs.register('join', {}, function(crawl, args)
   meta.set(crawl, 'has_start', args.hasStart and 1 or 0)
   meta.set(crawl, 'has_idle', args.hasIdle and 1 or 0)
   redis.call('ZADD', at.nodes, crawl.nowMs, crawl.caller)
-  local info = string.sub(args.info, 1, -2) .. ',"joinedAtMs":' .. lists.digits(crawl.nowMs) .. '}'
+  local info = string.sub(args.info, 1, -2) .. ',"joinedAtMs":' .. lists.digits(crawl.wallMs) .. '}'
   redis.call('HSET', at['node-info'], crawl.caller, info)
   redis.call('HSET', at.held, crawl.caller, 0)
   local reply = cjson.encode({ status = 'joined', found = found(crawl, others), startPushed = meta.get(crawl, args.start) == 'pushed',

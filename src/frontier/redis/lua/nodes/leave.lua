@@ -32,7 +32,7 @@ end
 local function endRun(crawl, args)
   if not meta.get(crawl, 'run_closed') then
     meta.set(crawl, 'run_closed', meta.get(crawl, 'closing') or args.reason)
-    meta.set(crawl, 'run_ended', crawl.nowMs)
+    meta.set(crawl, 'run_ended', crawl.wallMs)
   end
   local isComplete = meta.get(crawl, 'run_closed') == 'finished' and isFinished(crawl, args) and meta.number(crawl, 'lost') == 0
   if isComplete then pageQuota.forget(crawl) end

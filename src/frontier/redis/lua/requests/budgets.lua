@@ -27,8 +27,8 @@ end
 
 -- Closes a run when a budget is used up.
 function budgets.closeWhenSpent(crawl)
-  local limits = ofRun(crawl)
-  if not limits or meta.get(crawl, 'closing') then return end
+  local runLimits = ofRun(crawl)
+  if not runLimits or meta.get(crawl, 'closing') then return end
   local used = {
     -- Only when nothing is leased: a lease that ends unstarted gives its page back.
     pages = redis.call('HLEN', crawl.keys.leases) == 0 and meta.number(crawl, 'run_leased') or 0,
@@ -37,7 +37,7 @@ function budgets.closeWhenSpent(crawl)
     ms = crawl.nowMs - meta.number(crawl, 'run_started'),
   }
   for _, reason in ipairs(REASONS) do
-    local most = limits[reason[1]]
+    local most = runLimits[reason[1]]
     if most > 0 and used[reason[1]] >= most then
       budgets.close(crawl, reason[2], most)
       return
@@ -47,23 +47,23 @@ end
 
 -- How many pages are left; nil for no limit.
 function budgets.pagesLeft(crawl)
-  local limits = ofRun(crawl)
-  if not limits or limits.pages == 0 then return nil end
-  return math.max(0, limits.pages - meta.number(crawl, 'run_leased'))
+  local runLimits = ofRun(crawl)
+  if not runLimits or runLimits.pages == 0 then return nil end
+  return math.max(0, runLimits.pages - meta.number(crawl, 'run_leased'))
 end
 
 -- Whether the item budget is already used up, so that a page with items comes too late.
 function budgets.isTooLate(crawl)
-  local limits = ofRun(crawl)
-  return limits and limits.items > 0 and meta.number(crawl, 'run_items') >= limits.items
+  local runLimits = ofRun(crawl)
+  return runLimits and runLimits.items > 0 and meta.number(crawl, 'run_items') >= runLimits.items
 end
 
 -- Why a node with these budgets should not begin a run: the last run was just closed by the same budget. Else nil.
 function budgets.closedJustNow(crawl, text, withinMs)
   if text == '' or crawl.nowMs - meta.number(crawl, 'closing_at') >= withinMs then return nil end
-  local limits = cjson.decode(text)
+  local runLimits = cjson.decode(text)
   for _, reason in ipairs(REASONS) do
-    local most = limits[reason[1]]
+    local most = runLimits[reason[1]]
     if meta.get(crawl, 'closing') == reason[2] and most > 0 and most == meta.number(crawl, 'closing_limit') then
       return reason[2]
     end

@@ -53,6 +53,7 @@ function completion.describe(crawl, hasLeased)
     finished = isFinished, idleDue = isIdle and not isFinished and not completion.asker(crawl),
     acceptedInRun = meta.number(crawl, 'run_accepted'), seedsWaiting = seeds,
     idleMs = isBusy and 0 or math.max(0, crawl.nowMs - meta.number(crawl, 'idle_since')),
+    clockAheadMs = crawl.aheadMs,
     full = queueLimit.isReached(crawl), lost = meta.number(crawl, 'lost'),
     seenGone = meta.number(crawl, 'marks_gone'), seenExpires = meta.get(crawl, 'marks_expire') == '1',
   }

@@ -1,0 +1,39 @@
+-- The clock of a crawl: TIME of its server plus an offset, so that it never goes back when the clock of the server is set
+-- back, or after a failover to a server that is behind. Otherwise all that waits for an instant would stand still until then.
+--
+-- meta.clock is the last instant, stored when it has advanced by a second; meta.clock_ahead is the offset. Where the server
+-- shows less than the last instant, the offset bridges the difference. It shrinks by 1 % of the time that passes, and ends
+-- with a step forward, so that failovers between servers with different clocks do not add up.
+--
+-- crawl.nowMs and nowUs are that clock. crawl.wallMs and wallUs are TIME: for what people see, and for rules of the calendar.
+local SAVE_MS = 1000
+local SHRINKS_BY = 100
+-- With an offset, a longer step forward is that of the server's clock, and what the offset was needed for is over.
+local STEP_MS = 10000
+
+-- Sets the clock of a call from the fields of meta. Only what verbs.save writes is stored.
+function clock.bridge(crawl, last, ahead)
+  last, ahead = tonumber(last) or 0, tonumber(ahead) or 0
+  local before, nowMs, isStep = ahead, crawl.wallMs + ahead, true
+  if nowMs < last then
+    nowMs, ahead = last, last - crawl.wallMs
+  elseif ahead > 0 and nowMs - last > STEP_MS then
+    ahead = math.max(0, last - crawl.wallMs)
+    nowMs = crawl.wallMs + ahead
+  else
+    isStep = false
+    ahead = math.max(0, ahead - math.floor((nowMs - last) / SHRINKS_BY))
+    nowMs = crawl.wallMs + ahead
+  end
+  crawl.nowMs, crawl.nowUs, crawl.aheadMs = nowMs, nowMs * 1000 + crawl.wallUs % 1000, ahead
+  if crawl.savesClock and (nowMs - last >= SAVE_MS or isStep) then
+    meta.set(crawl, 'clock', nowMs)
+    if ahead ~= before then meta.set(crawl, 'clock_ahead', ahead) end
+  end
+end
+
+-- For verbs that do not read the record of the crawl.
+function clock.read(crawl)
+  local found = redis.call('HMGET', crawl.keys.meta, 'clock', 'clock_ahead')
+  clock.bridge(crawl, found[1], found[2])
+end

@@ -1,0 +1,31 @@
+/** A wall clock that a test sets, for real processes: a small library that is compiled with the C compiler of this machine. */
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { tempDir } from '../temp-dir.js';
+
+const source = fileURLToPath(new URL('./stepped-clock.c', import.meta.url));
+
+/** Without a C compiler, and on other systems, such tests are skipped. */
+export const canStepClocks = process.platform === 'linux' && spawnSync('cc', ['--version']).status === 0;
+
+export interface SteppedClock {
+  /** The environment of processes with this clock. Their monotonic clock is that of the machine. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Set it by so many seconds from the machine's. */
+  set(seconds: number): void;
+  remove(): Promise<void>;
+}
+
+export function steppedClock(): SteppedClock {
+  const folder = tempDir('clock');
+  const [library, file] = [path.join(folder.dir, 'clock.so'), path.join(folder.dir, 'seconds')];
+  const { status, stderr } = spawnSync('cc', ['-shared', '-fPIC', '-O2', '-o', library, source], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`the clock does not compile: ${stderr}`);
+  const set = (seconds: number) => writeFileSync(file, String(seconds));
+  set(0);
+  return { env: { LD_PRELOAD: library, CLOCK_OFFSET_FILE: file }, set, remove: () => folder.remove() };
+}
