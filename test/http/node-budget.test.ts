@@ -83,6 +83,23 @@ describe('links() of a page that gives them a hard time', () => {
   });
 });
 
+describe('texts of a page that gives them a hard time', () => {
+  it('of millions of character references are decoded in parts, as they are at once', () => {
+    const references = '&amp;&lt;x&#65;&copy&notin;'.repeat(30_000);
+    const decoded = '&<xA\u00a9\u2209'.repeat(30_000);
+    const response = page(`<title>${references}</title><p a="${references}">${references}`, 0);
+    expect(response.css('title::text').get()).toBe(decoded);
+    expect(response.css('p::text').get()).toBe(decoded);
+    expect(response.css('p').attr('a')).toBe('&<xA\u00a9\u2209'.repeat(30_000));
+  });
+
+  it('are not given for elements within each other that are far longer than the page', () => {
+    const response = page('<b>'.repeat(500) + 'x'.repeat(200_000), 0);
+    expect(codeOf(() => response.css('b').getAll())).toBe('selector_cost');
+    expect(response.css('b').get()?.length).toBe(200_000 + 500 * '<b></b>'.length);
+  });
+});
+
 describe('values', () => {
   it('of JSON are counted, but not what is within strings', () => {
     const json = (body: string) => page(body, 2, 'application/json').json();

@@ -2,8 +2,12 @@
 import { decodeHTML } from 'entities/decode';
 import { DomUtils } from 'htmlparser2';
 import { cssQuery, type Found } from './css/css-query.js';
+import { SelectorCostError } from './css/match-budget.js';
 import type { Element } from './markup-tree.js';
 import { selectXPath, type XPathVariables } from './xpath/xpath-query.js';
+
+/** Characters of the HTML of all elements that `getAll()` gives. */
+const MAX_MARKUP_CHARACTERS = 64 * 1024 * 1024;
 
 /**
  * A list of selected elements, or of texts after `::text` and `::attr(name)`.
@@ -75,7 +79,14 @@ export class SelectorList implements Iterable<SelectorList> {
 
   /** Every text, or outer HTML of every element. */
   getAll(): string[] {
-    return this.#found.map((one) => this.#render(one));
+    let characters = 0;
+    return this.#found.map((one) => {
+      const text = this.#render(one);
+      // An element within another one is written twice, so deep nesting makes the list much longer than the page.
+      if (typeof one !== 'string') characters += text.length;
+      if (characters > MAX_MARKUP_CHARACTERS) throw SelectorCostError.ofMarkup(MAX_MARKUP_CHARACTERS);
+      return text;
+    });
   }
 
   /** An attribute of the first element; null when it has none of that name, or nothing matched. */

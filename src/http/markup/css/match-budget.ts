@@ -70,6 +70,14 @@ export class SelectorCostError extends CrawlnodeError {
     );
   }
 
+  static ofMarkup(most: number): SelectorCostError {
+    return new SelectorCostError(
+      '',
+      `getAll() was stopped: the HTML of the selected elements, which lie within each other, is longer than ${most.toLocaleString('en')} ` +
+        'characters. Select their texts, or fewer of them.',
+    );
+  }
+
   static ofXPath(expression: string, maxSteps: number): SelectorCostError {
     return new SelectorCostError(
       expression,

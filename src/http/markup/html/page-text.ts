@@ -45,7 +45,7 @@ export class PageText {
   /** As `text`, of a slice of the page. */
   textOf(slice: string, form: TextForm): string {
     let text = this.#decoded(slice);
-    if (form !== TextForm.raw && text.includes('&')) text = decodeHTML(text);
+    if (form !== TextForm.raw && text.includes('&')) text = inPieces(text, decodeHTML);
     return this.#hasNul ? text.replaceAll('\0', form === TextForm.html ? '' : '\ufffd') : text;
   }
 
@@ -57,7 +57,7 @@ export class PageText {
   /** As `value`, of a slice of the page. */
   valueOf(slice: string): string {
     const value = this.#withoutNul(this.#decoded(slice));
-    return value.includes('&') ? decodeAttribute(value) : value;
+    return value.includes('&') ? inPieces(value, decodeAttribute) : value;
   }
 
   /** The name of a tag or attribute: ASCII in lower case. */
@@ -80,4 +80,20 @@ export class PageText {
     const text = this.#isUtf8 && NOT_ASCII.test(slice) ? Buffer.from(slice, 'latin1').toString() : slice;
     return this.#hasCarriageReturn ? text.replace(/\r\n?/g, '\n') : text;
   }
+}
+
+/** Longer texts are decoded in parts: 60 MB of `&amp;` at once would need a gigabyte. */
+const PIECE_CHARACTERS = 64 * 1024;
+
+/** Decodes the character references of a text. None goes beyond the next `&`. */
+function inPieces(text: string, decode: (piece: string) => string): string {
+  if (text.length <= PIECE_CHARACTERS) return decode(text);
+  let decoded = '';
+  for (let from = 0; from < text.length; ) {
+    const next = text.indexOf('&', from + PIECE_CHARACTERS);
+    const to = next === -1 ? text.length : next;
+    decoded += decode(text.slice(from, to));
+    from = to;
+  }
+  return decoded;
 }
