@@ -113,7 +113,8 @@ onEachEngine('a loss on the %s engine', (engine) => {
     const { lost } = await snapshot();
     expect(lost).toBeGreaterThan(0);
 
-    await run('seed', 'docs', `${site().url}?a`, `${site().url}?b`);
+    const isNew = (url: string) => !site().fetched().has(new URL(url).pathname);
+    await run('seed', 'docs', ...site().urls.filter(isNew).slice(-2));
     const budget = await crawl('--max-pages', '1', '-s', 'CONCURRENT_REQUESTS=1');
     expect(budget).toMatchObject(lossIsSaid);
     expect(budget.stdout).toContain('closespider_pagecount');
@@ -130,6 +131,10 @@ onEachEngine('a loss on the %s engine', (engine) => {
       code: 1,
       stdout: expect.stringContaining('--accept-losses'),
     });
+    // No record is left, so a repair is no way out any more.
+    const repaired = await run('doctor', 'docs', '--repair');
+    expect(repaired).toMatchObject({ code: 1, stdout: expect.stringContaining('--accept-losses') });
+    expect(repaired.stdout).not.toContain('--repair');
     expect(await run('doctor', 'docs', '--accept-losses')).toMatchObject({ code: 0 });
     expect(await snapshot()).toMatchObject({ lost: 0 });
     await isSound();

@@ -3,10 +3,12 @@ import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runHere } from '../helpers/cli/run-here.js';
+import { startCli } from '../helpers/cli.js';
 import { expectSound } from '../helpers/expect-sound.js';
 import { createProject, type Project } from '../helpers/project.js';
 import { type RedisServer, startRedis } from '../helpers/redis/redis-server.js';
 import { type Site, startSite } from '../helpers/sites/site.js';
+import { waitFor } from '../helpers/wait-for.js';
 
 const news = `
 import { Spider, type Response } from 'crawlnode';
@@ -90,6 +92,34 @@ describe('with the documented rights alone', { timeout: 120_000 }, () => {
         { level: 'ok' },
       ]);
       expect(await denied()).toEqual([]);
+    },
+  );
+
+  it.each(['-hdel', '-rpush', '-zrem'])(
+    'a right that is lost during the crawl (%s) ends it: exit 1, and what to do',
+    async (right) => {
+      const args = [
+        'crawl',
+        'news',
+        '-a',
+        `start=${site.url}`,
+        '-s',
+        'DOWNLOAD_DELAY=0.1',
+        '--exit-when-done',
+      ];
+      const node = startCli(args, { cwd: project.dir });
+      await waitFor(() => site.log.length > 3, { what: 'some pages' });
+      await admin.call('ACL', 'SETUSER', 'crawler', right);
+      const { code, stderr } = await node.wait();
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringMatching(
+          /lost a right in the middle of a call: .*crawlnode doctor news.* names each right/,
+        ),
+      });
+      expect(stderr).not.toMatch(/^\s+at /m);
+      const doctor = await runHere(['doctor', 'news'], { cwd: project.dir });
+      expect(doctor.stdout).toContain(`+${right.slice(1)}`);
     },
   );
 

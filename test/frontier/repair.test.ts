@@ -121,13 +121,14 @@ describe('in Redis, a crawl', { timeout: 30_000 }, () => {
     await crawl.end();
   });
 
-  it('whose repair broke off stays paused, says so, and is repaired by the next', async () => {
+  it('whose repair broke off stays paused, also when it is resumed, says so, and is repaired by the next', async () => {
     const outsider = await crawl.outsider();
     const broken = () => {
       throw new Error('killed');
     };
     await expect(outsider.repair(broken, { force: true })).rejects.toThrow('killed');
     expect(await outsider.verify()).toContain('a repair broke off: repair again');
+    await outsider.control('running');
     expect((await outsider.snapshot()).control).toBe('paused');
     const { names } = await repairAndCrawl(crawl);
     expect(names).toEqual(left);
@@ -248,7 +249,7 @@ describe('in a folder, a crawl', { timeout: 30_000 }, () => {
     expect(await outsider.snapshot()).toMatchObject({ lost: 2, accepted: 40 });
   });
 
-  it('whose repair broke off stays paused, says so, and is repaired by the next', async () => {
+  it('whose repair broke off stays paused, also when it is resumed, says so, and is repaired by the next', async () => {
     const outsider = await crawl.outsider();
     breakBy("UPDATE request SET domain = '' WHERE state = 'pending'");
     const broken = () => {
@@ -256,6 +257,7 @@ describe('in a folder, a crawl', { timeout: 30_000 }, () => {
     };
     await expect(outsider.repair(broken, { force: true })).rejects.toThrow('killed');
     expect(await outsider.verify()).toContain('a repair broke off: repair again');
+    await outsider.control('running');
     expect((await outsider.snapshot()).control).toBe('paused');
     expect((await repairAndCrawl(crawl)).names).toEqual(left);
     expect((await outsider.snapshot()).control).toBe('running');

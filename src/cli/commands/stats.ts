@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { type CrawlName, crawlsInStore } from '../../crawler/project/crawls-in-store.js';
 import { openOptions } from '../../crawler/project/open-frontier.js';
-import { statsOf } from '../../crawler/stats/crawl-stats.js';
+import { type CrawlStats, statsOf } from '../../crawler/stats/crawl-stats.js';
 import { RefusedError } from '../../errors.js';
 import { openFrontier } from '../../frontier/choose-engine.js';
 import type { Frontier } from '../../frontier/frontier.js';
@@ -12,7 +12,7 @@ import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson, printJsonLine } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
-import { fillCrawlArguments } from '../messages/crawl-name.js';
+import { crawlName, fillCrawlArguments } from '../messages/crawl-name.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
 import { detail, type StatsSample, sampleStats, watchLine } from '../reports/stats-detail.js';
@@ -58,14 +58,29 @@ export const command: CliCommand = {
         return detail(samples[0]!, { crawl, paint, nowMs, screen });
       };
       if (options.watch === true) await watch(context, read, json, text);
-      else if (context.globals.json) printJson(context, json(await read()));
-      else if (crawls.length > 0) print(context, text(await read(), null));
+      else if (crawls.length > 0 || context.globals.json) {
+        const samples = await read();
+        const [first] = samples;
+        if (spider !== undefined && first !== undefined) noteMissingJob(context, first.stats);
+        if (context.globals.json) printJson(context, json(samples));
+        else print(context, text(samples, null));
+      }
       return 0;
     } finally {
       await Promise.all(crawls.map(({ frontier }) => frontier.close()));
     }
   },
 };
+
+/** The zeros of a job that the store does not have look like those of one that has only begun. */
+function noteMissingJob(
+  context: Context,
+  { spider, job, accepted, seen, startUrls, nodes, run }: CrawlStats,
+): void {
+  if (job === null || run !== null || accepted + seen + startUrls + nodes.length > 0) return;
+  const name = crawlName({ spider, job });
+  note(context, `there is no crawl ${name} in the store; "crawlnode stats" lists the crawls there`);
+}
 
 interface Crawl extends CrawlName {
   readonly frontier: Frontier;

@@ -113,6 +113,19 @@ describe.each(engines)('on the %s engine', (engine) => {
     );
   });
 
+  it('stats of a job that the store does not have says so', async () => {
+    await run(['seed', 'news', 'http://a.example/', '--job', 'may']);
+    for (const json of [[], ['--json']]) {
+      const typo = await run(['stats', 'news', '--job', 'mai', ...json]);
+      expect(typo).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining('there is no crawl news@mai in the store'),
+      });
+      const known = await run(['stats', 'news', '--job', 'may', ...json]);
+      expect(known.stderr).not.toContain('there is no crawl');
+    }
+  });
+
   it('stats without a spider finds all crawls of the store, with their jobs, also of spiders not here', async () => {
     await run(['seed', 'news', 'http://a.example/']);
     await run(['seed', 'news', 'http://a.example/', '--job', 'may']);

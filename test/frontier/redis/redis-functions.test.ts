@@ -129,6 +129,7 @@ const life: Step[] = [
     await node.control('paused');
     const { leases, crawl } = await node.lease(1, 0);
     await node.control('running');
+    await node.acceptLosses();
     return [leases, crawl.control, (await node.inspect(request(`${name}/1`))).seen];
   },
   async ({ node }) => ({

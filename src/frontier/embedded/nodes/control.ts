@@ -7,9 +7,13 @@ import type { Transaction } from '../crawl/transaction.js';
 import { bytesOf } from '../queue/requests.js';
 import { refuseOtherDupefilter } from './shared-settings.js';
 
-/** Pause, resume or stop the crawl for all nodes. */
+/**
+ * Pause, resume or stop the crawl for all nodes. While a repair has not ended the queues are incomplete: the crawl stays
+ * paused, and the order holds from the end of the repair.
+ */
 export function control({ crawl }: Transaction, state: Control): void {
-  crawl.control = state;
+  if (crawl.repairing === null) crawl.control = state;
+  else crawl.repairing = state;
 }
 
 /**

@@ -18,6 +18,12 @@ const refusals =
 const passing =
   /^(LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY|MISCONF|UNBLOCKED|OOM|NOREPLICAS|ERR max number of clients|ERR Function not found|MOVED|ASK)/;
 
+/**
+ * A function was stopped at a command that its user may no longer run; Redis 7.0 does not say which. It is not called again
+ * until then, since each call would repeat what it does before that command.
+ */
+const lostRight = /user executing the script can't run this command|ACL failure in script/;
+
 /** @returns a final error; null when another try may succeed. */
 export function translate(error: unknown): Error | null {
   // An error of crawlnode itself, or a call that is too large, is the same at each try.
@@ -44,6 +50,13 @@ export function translate(error: unknown): Error | null {
       code: 'unauthorized',
       cause: error,
     });
+  }
+  if (lostRight.test(message)) {
+    return new CrawlnodeError(
+      'unauthorized',
+      'the user of Redis has lost a right in the middle of a call: "crawlnode doctor SPIDER" names each right that is missing; give them back, then run "crawlnode doctor SPIDER --deep", as such a call may be half done',
+      { cause: error },
+    );
   }
   if (message.startsWith('WRONGTYPE')) {
     return new RefusedError(`a key of this crawl holds a foreign type: ${message}`, {
