@@ -37,3 +37,10 @@ export const HUNGRY_MS = 300;
 export const STAND_BACK_MS = 30;
 /** Suspects that one lease looks at, for one whose domain may be leased from. */
 export const SUSPECTS_READ = 100;
+
+/** The clock of a crawl stores its last instant when it has advanced by so much. */
+export const CLOCK_SAVE_MS = 1_000;
+/** The offset that bridges a step back shrinks by one of so many parts of the time that passes. */
+export const CLOCK_SHRINKS_BY = 100;
+/** With an offset, a longer step forward is that of the store's own clock, and what the offset was needed for is over. */
+export const CLOCK_STEP_MS = 10_000;

@@ -4,10 +4,7 @@
  * ends with a step forward, so that steps back and forth do not add up.
  * `redis/lua/base/clock.lua` does the same.
  */
-const SAVE_MS = 1_000;
-const SHRINKS_BY = 100;
-/** With an offset, a longer step forward is that of the machine's clock, and what the offset was needed for is over. */
-const STEP_MS = 10_000;
+import { CLOCK_SAVE_MS, CLOCK_SHRINKS_BY, CLOCK_STEP_MS } from '../../types/limits.js';
 
 /** The last instant that was stored, and by how much it was ahead of the machine's clock. */
 export interface StoredClock {
@@ -22,11 +19,11 @@ export function crawlClock(
 ): { readonly atMs: number; readonly aheadMs: number; readonly isToStore: boolean } {
   const atMs = wallMs + aheadMs;
   if (atMs < lastMs) return { atMs: lastMs, aheadMs: lastMs - wallMs, isToStore: true };
-  if (aheadMs > 0 && atMs - lastMs > STEP_MS) {
+  if (aheadMs > 0 && atMs - lastMs > CLOCK_STEP_MS) {
     const needed = Math.max(0, lastMs - wallMs);
     return { atMs: wallMs + needed, aheadMs: needed, isToStore: true };
   }
-  const left = Math.max(0, aheadMs - Math.floor((atMs - lastMs) / SHRINKS_BY));
-  const isToStore = wallMs + left - lastMs >= SAVE_MS;
+  const left = Math.max(0, aheadMs - Math.floor((atMs - lastMs) / CLOCK_SHRINKS_BY));
+  const isToStore = wallMs + left - lastMs >= CLOCK_SAVE_MS;
   return { atMs: wallMs + left, aheadMs: left, isToStore };
 }

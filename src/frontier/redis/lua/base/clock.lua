@@ -6,10 +6,6 @@
 -- with a step forward, so that failovers between servers with different clocks do not add up.
 --
 -- crawl.nowMs and nowUs are that clock. crawl.wallMs and wallUs are TIME: for what people see, and for rules of the calendar.
-local SAVE_MS = 1000
-local SHRINKS_BY = 100
--- With an offset, a longer step forward is that of the server's clock, and what the offset was needed for is over.
-local STEP_MS = 10000
 
 -- Sets the clock of a call from the fields of meta. Only what verbs.save writes is stored.
 function clock.bridge(crawl, last, ahead)
@@ -17,16 +13,16 @@ function clock.bridge(crawl, last, ahead)
   local before, nowMs, isStep = ahead, crawl.wallMs + ahead, true
   if nowMs < last then
     nowMs, ahead = last, last - crawl.wallMs
-  elseif ahead > 0 and nowMs - last > STEP_MS then
+  elseif ahead > 0 and nowMs - last > limits.CLOCK_STEP_MS then
     ahead = math.max(0, last - crawl.wallMs)
     nowMs = crawl.wallMs + ahead
   else
     isStep = false
-    ahead = math.max(0, ahead - math.floor((nowMs - last) / SHRINKS_BY))
+    ahead = math.max(0, ahead - math.floor((nowMs - last) / limits.CLOCK_SHRINKS_BY))
     nowMs = crawl.wallMs + ahead
   end
   crawl.nowMs, crawl.nowUs, crawl.aheadMs = nowMs, nowMs * 1000 + crawl.wallUs % 1000, ahead
-  if crawl.savesClock and (nowMs - last >= SAVE_MS or isStep) then
+  if crawl.savesClock and (nowMs - last >= limits.CLOCK_SAVE_MS or isStep) then
     meta.set(crawl, 'clock', nowMs)
     if ahead ~= before then meta.set(crawl, 'clock_ahead', ahead) end
   end
