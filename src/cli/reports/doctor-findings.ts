@@ -101,7 +101,7 @@ export function crawlFindings(
     found(
       'problem',
       'requests_lost',
-      `${howMany(lost, 'request')} lost: their records vanished from the store, because somebody deleted keys or rows, or Redis evicted them`,
+      `${howMany(lost, 'request')} lost: their records, or items that waited for a feed, vanished from the store, because somebody deleted keys or rows, or Redis evicted them`,
       whatToDo(crawl, mayRepair),
     );
   }
