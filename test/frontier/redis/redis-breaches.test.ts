@@ -296,20 +296,19 @@ describe('in Redis', { timeout: 30_000 }, () => {
     expect(states.filter((state) => state === 'failed')).toHaveLength(1);
   });
 
-  it.each([
-    'cookies',
-    'jars',
-    'cookie-versions',
-  ])('the key %s that is deleted is named, and no repair touches cookies', async (word) => {
-    const world = redisWorld(server.url);
-    worlds.push(world);
-    const crawl = new Crawl(world);
-    await fill(crawl);
-    const outsider = await crawl.outsider();
-    await admin.del(`${world.spider}:requests:~${word}`);
-    const breach = ['I4: the keys of the cookies contradict each other: some were deleted'];
-    expect(await outsider.verify()).toEqual(breach);
-    await outsider.repair(reading(...pages), { force: true });
-    expect(await outsider.verify()).toEqual(breach);
-  });
+  it.each(['cookies', 'jars', 'cookie-versions'])(
+    'the key %s that is deleted is named, and no repair touches cookies',
+    async (word) => {
+      const world = redisWorld(server.url);
+      worlds.push(world);
+      const crawl = new Crawl(world);
+      await fill(crawl);
+      const outsider = await crawl.outsider();
+      await admin.del(`${world.spider}:requests:~${word}`);
+      const breach = ['I4: the keys of the cookies contradict each other: some were deleted'];
+      expect(await outsider.verify()).toEqual(breach);
+      await outsider.repair(reading(...pages), { force: true });
+      expect(await outsider.verify()).toEqual(breach);
+    },
+  );
 });

@@ -48,6 +48,6 @@ function namelessIn(sql: Statements, table: string): number[] {
     `WITH RECURSIVE found (id) AS (
        SELECT min(space) FROM ${table}
        UNION ALL SELECT (SELECT min(space) FROM ${table} WHERE space > id) FROM found WHERE id IS NOT NULL)
-     SELECT id FROM found WHERE id NOT IN (SELECT id FROM space)`,
+     SELECT id FROM found WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM space)`,
   );
 }
