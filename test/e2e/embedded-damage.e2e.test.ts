@@ -26,7 +26,7 @@ export default class extends Spider {
   name = 'walk';
   startUrls = [this.args.start];
   *parse(response: Response) {
-    yield { url: response.url, text: 'some text of a page '.repeat(20) };
+    yield { url: response.url, text: 'some text of a page '.repeat(2_000) };
     yield* response.followAll(response.links(), this.parse);
   }
 }
