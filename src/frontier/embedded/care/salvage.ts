@@ -57,7 +57,7 @@ function saveInto(fresh: string, work: string, shape: FirstShape): Omit<Salvaged
   try {
     const sql = new Statements(connection);
     connection.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA foreign_keys = OFF');
-    const isOpen = attach(sql, work) || (giveHeader(work, fresh), attach(sql, work));
+    const isOpen = attach(sql, work) || attach(sql, withHeader(work, fresh));
     const tables = tablesOf(sql);
     const unreadable = isOpen ? tables.filter((table) => !copyTable(sql, table)) : tables;
     sql.of('BEGIN').run();
@@ -94,8 +94,8 @@ const HEADER_BYTES = 100;
 /** Where the header of a database holds these (https://sqlite.org/fileformat.html). */
 const [CHANGES_AT, PAGE_COUNT_AT, FREELIST_AT, COUNTED_AT] = [24, 28, 32, 92];
 
-/** Write the header of a new file, with as many pages as there are and none of them free. */
-function giveHeader(work: string, fresh: string): void {
+/** Write the header of a new file, with as many pages as there are and none of them free. @returns the file */
+function withHeader(work: string, fresh: string): string {
   const header = readFileSync(fresh).subarray(0, HEADER_BYTES);
   const file = openSync(work, 'r+');
   try {
@@ -103,6 +103,7 @@ function giveHeader(work: string, fresh: string): void {
     header.copy(header, COUNTED_AT, CHANGES_AT, CHANGES_AT + 4);
     header.fill(0, FREELIST_AT, FREELIST_AT + 8);
     writeSync(file, header, 0, HEADER_BYTES, 0);
+    return work;
   } finally {
     closeSync(file);
   }
