@@ -57,7 +57,13 @@ async function cutReplies(row) {
   proxy.state.cutChance = 0.03;
   const site = await slowSite(1_500, 20);
   const args = ['--max-pages', String(CUT_BUDGET)];
-  const crawling = await beginCrawl(row, { site, nodes: 3, args, redis: { ...server, url: proxy.url } });
+  const crawling = await beginCrawl(row, {
+    site,
+    nodes: 3,
+    args,
+    settings: { LOG_LEVEL: 'DEBUG' },
+    redis: { ...server, url: proxy.url },
+  });
   await crawling.ends();
   proxy.state.cutChance = 0;
   const cut = proxy.state.cut;
