@@ -122,9 +122,4 @@ export const mutants = [
     ],
     ...{ row: 'R8', engine: 'redis' },
   },
-  {
-    name: 'requests whose records vanished are counted as lost',
-    edits: [{ file: `${lua}requests/losses.lua`, find: "meta.add(crawl, 'lost', #ids)", replace: '' }],
-    ...{ row: 'R24', engine: 'redis', fault: 'records' },
-  },
 ];

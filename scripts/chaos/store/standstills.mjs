@@ -16,6 +16,8 @@ const SHUTDOWN_S = 4;
 /** Beside SHUTDOWN_TIMEOUT, on a busy machine. */
 const LATEST_END_MS = 20_000;
 const CUT_BUDGET = 400;
+/** What a node says of a settle without effect. */
+const LOST_LEASE = 'was lost before it was settled';
 
 export const standstills = [
   { row: 'R10', fault: 'redis-server stands still for 5 s', engines: redis, run: standstill },
@@ -75,7 +77,10 @@ async function cutReplies(row) {
   if (asked !== CUT_BUDGET)
     verdict.problems.push(`${asked} pages were asked for under --max-pages ${CUT_BUDGET}`);
   const sum = told.reduce((total, pages) => total + pages, 0);
-  if (sum !== CUT_BUDGET) verdict.problems.push(`the nodes said that they have done ${sum} pages: ${told}`);
+  if (sum !== CUT_BUDGET)
+    verdict.problems.push(
+      `the nodes counted ${told}; ${crawling.saidTimes(LOST_LEASE)} times a lease was lost`,
+    );
   return { ...verdict, happened: { 'replies cut off': cut } };
 }
 
