@@ -1,7 +1,6 @@
 /** The text of a page that is read by its offsets: what a slice of it means as text or as a value of an attribute. */
-import { decodeHTML } from 'entities/decode';
-import { decodedInPieces, replacedInPieces } from '../../text-pieces.js';
-import { decodeAttribute } from './attribute-references.js';
+import { decodeHTML, decodeHTMLStrict } from 'entities/decode';
+import { decodedInPieces, replacedInPieces } from '../../text-memory.js';
 
 /** Where a slice stands, which decides about character references and NUL. */
 export const TextForm = {
@@ -86,4 +85,22 @@ export class PageText {
 
 function withoutNul(text: string, instead: string): string {
   return replacedInPieces(text, (piece) => piece.replaceAll('\0', instead));
+}
+
+const REFERENCE = /&(?:#[xX]?[\da-fA-F]+;?|[a-zA-Z][a-zA-Z\d]*(?:;|=)?)/g;
+
+/**
+ * Decode the character references in the value of an attribute (HTML standard §13.2.5.73): a name without its semicolon counts
+ * only where no letter, digit or equals sign follows, so `?a=1&lt=2` and `?x&ltid=3` stay as they are. `decodeHTMLAttribute`
+ * of entities 7 decodes the second.
+ */
+export function decodeAttribute(value: string): string {
+  return value.replace(REFERENCE, (reference) => {
+    if (reference.charCodeAt(1) === 0x23 /* # */) return decodeHTML(reference);
+    if (reference.endsWith(';')) return decodeHTMLStrict(reference);
+    if (reference.endsWith('=')) return reference;
+    // Every reference that may lack its semicolon is one character; a longer answer decoded only its beginning.
+    const decoded = decodeHTML(reference);
+    return decoded.length === 1 ? decoded : reference;
+  });
 }

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { parseFragment } from 'parse5';
 import { describe, expect, it } from 'vitest';
-import { decodeAttribute } from '../../../../src/http/markup/html/attribute-references.js';
+import { decodeAttribute } from '../../../../src/http/markup/html/page-text.js';
 
 describe('decodeAttribute', () => {
   it.each([
