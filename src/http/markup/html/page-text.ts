@@ -1,5 +1,5 @@
 /** The text of a page that is read by its offsets: what a slice of it means as text or as a value of an attribute. */
-import { decodeHTML, decodeHTMLStrict } from 'entities/decode';
+import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
 import { decodedInPieces, replacedInPieces } from '../../text-memory.js';
 
 /** Where a slice stands, which decides about character references and NUL. */
@@ -57,7 +57,7 @@ export class PageText {
   /** As `value`, of a slice of the page. */
   valueOf(slice: string): string {
     const value = this.#withoutNul(this.#decoded(slice));
-    return value.includes('&') ? decodedInPieces(value, decodeAttribute) : value;
+    return value.includes('&') ? decodedInPieces(value, decodeHTMLAttribute) : value;
   }
 
   /** The name of a tag or attribute: ASCII in lower case. */
@@ -85,22 +85,4 @@ export class PageText {
 
 function withoutNul(text: string, instead: string): string {
   return replacedInPieces(text, (piece) => piece.replaceAll('\0', instead));
-}
-
-const REFERENCE = /&(?:#[xX]?[\da-fA-F]+;?|[a-zA-Z][a-zA-Z\d]*(?:;|=)?)/g;
-
-/**
- * Decode the character references in the value of an attribute (HTML standard §13.2.5.73): a name without its semicolon counts
- * only where no letter, digit or equals sign follows, so `?a=1&lt=2` and `?x&ltid=3` stay as they are. `decodeHTMLAttribute`
- * of entities 7 decodes the second.
- */
-export function decodeAttribute(value: string): string {
-  return value.replace(REFERENCE, (reference) => {
-    if (reference.charCodeAt(1) === 0x23 /* # */) return decodeHTML(reference);
-    if (reference.endsWith(';')) return decodeHTMLStrict(reference);
-    if (reference.endsWith('=')) return reference;
-    // Every reference that may lack its semicolon is one character; a longer answer decoded only its beginning.
-    const decoded = decodeHTML(reference);
-    return decoded.length === 1 ? decoded : reference;
-  });
 }
