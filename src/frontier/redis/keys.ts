@@ -47,7 +47,9 @@ export const dupefilterWords = ['index', 'garbage', 'probe'] as const;
 /** The type of each key that only crawlnode writes, by its name. */
 export function ownKeys(keys: FrontierKeys): Map<string, string> {
   return new Map<string, string>([
-    ...Object.entries(internalTypes).map(([word, type]) => [internalKey(keys, word as InternalWord), type] as const),
+    ...Object.entries(internalTypes).map(
+      ([word, type]) => [internalKey(keys, word as InternalWord), type] as const,
+    ),
     ...(['index', 'garbage'] as const).map((word) => [dupefilterKey(keys, word), 'hash'] as const),
   ]);
 }

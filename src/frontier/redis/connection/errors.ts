@@ -11,8 +11,8 @@ import {
 import { otherFormat } from '../../data-format.js';
 import type { Dupefilter } from '../../frontier.js';
 import type { RedisAddress } from '../../open-options.js';
-import { storedJson } from '../read/stored-json.js';
 import { otherShape } from '../../shared-settings/shape-differences.js';
+import { storedJson } from '../read/stored-json.js';
 
 const refusals =
   /^(NOAUTH|WRONGPASS|NOPERM|ERR (invalid password|AUTH|Client sent AUTH|DB index|invalid DB))/;
@@ -66,7 +66,10 @@ export function translate(error: unknown): Error | null {
     );
   }
   if (message.startsWith('WRONGTYPE')) {
-    return foreignKeyError(`${keyOf(error)} holds another type than crawlnode writes: "crawlnode doctor SPIDER" says which`, error);
+    return foreignKeyError(
+      `${keyOf(error)} holds another type than crawlnode writes: "crawlnode doctor SPIDER" says which`,
+      error,
+    );
   }
   if (!isReply(error) || passing.test(message)) return null;
   return isOfLua.test(message) ? damagedCrawl(error) : error;

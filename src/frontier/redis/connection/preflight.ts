@@ -99,8 +99,7 @@ export async function foreignKeys(
   const types = await Promise.all([...wanted.keys()].map((key) => client.type(key)));
   for (const [n, [key, type]] of [...wanted].entries()) {
     const found = types[n]!;
-    if (found !== 'none' && found !== type)
-      foreign.push(advice(key, found, type, keys, dupefilter.class));
+    if (found !== 'none' && found !== type) foreign.push(advice(key, found, type, keys, dupefilter.class));
   }
   return foreign;
 }

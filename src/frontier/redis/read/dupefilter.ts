@@ -3,8 +3,8 @@ import type { Dupefilter, RequestLife } from '../../frontier.js';
 import type { FrontierKeys } from '../../open-options.js';
 import type { Client } from '../connection/client.js';
 import { dupefilterKey, dupefilterPiece, dupefilterWords, internalKey } from '../keys.js';
-import { storedObject, textField } from './stored-json.js';
 import { bytesOf, clockOf, lengthOf, sum } from './measuring.js';
+import { storedObject, textField } from './stored-json.js';
 
 /** Of a dupefilter of many pieces so many are measured, evenly spaced; the others are taken to be like them. */
 const SAMPLED = 64;
