@@ -6,7 +6,8 @@
 -- The first suspect whose domain may be leased from. A domain whose delay runs is put into `waiting`, which tells when to
 -- ask again.
 local function firstEligible(crawl)
-  for _, entry in ipairs(redis.call('ZRANGE', crawl.keys.suspects, 0, limits.SUSPECTS_READ - 1)) do
+  local first = redis.call('ZRANGE', crawl.keys.suspects, 0, limits.SUSPECTS_READ - 1)
+  for _, entry in ipairs(queue.entriesAmong(crawl, crawl.keys.suspects, first)) do
     local d = domains.of(crawl, queue.domainOf(entry))
     if delayTimer.dueAt(d) > crawl.nowMs then
       if d.state ~= 'waiting' then domains.markChanged(crawl, d) end
@@ -23,7 +24,7 @@ local function take(crawl, entry)
   d.active = d.active + 1
   delayTimer.start(crawl, d, crawl.args.lease.random, crawl.nowMs)
   domains.markChanged(crawl, d)
-  return request, tonumber(redis.call('HGET', crawl.keys.crashes, request.id) or 1)
+  return request, reader.number(redis.call('HGET', crawl.keys.crashes, request.id)) or 1
 end
 
 -- Makes this node the volunteer where there is none and a suspect may be leased. Returns whether it is the volunteer, which

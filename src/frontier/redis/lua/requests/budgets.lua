@@ -11,10 +11,13 @@ local REASONS = {
   { 'ms', 'closespider_timeout' },
 }
 
+local BUDGETS = { pages = 'number', items = 'number', errors = 'number', ms = 'number' }
+
 -- The run's budgets; nil for none.
 local function ofRun(crawl)
   local text = meta.get(crawl, 'budgets')
-  return text and cjson.decode(text) or nil
+  local found = text and reader.json(text)
+  return found and reader.hasAll(found, BUDGETS) and found or nil
 end
 
 -- Closes the run for all nodes. The first closing reason stays. limit: the budget that was used up, else 0.
