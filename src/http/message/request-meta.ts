@@ -50,8 +50,8 @@ interface Rule {
   readonly expects: string;
 }
 
-/** A timer of Node holds no more. */
-const MAX_TIMEOUT_S = 2_147_483;
+/** Nearly three hours. More is a number of milliseconds. */
+const MAX_TIMEOUT_S = 9_999;
 const MAX_RETRIES = 1_000;
 const MAX_SLOT_CHARS = 255;
 /** Longer than every key here. */
@@ -64,7 +64,7 @@ const rules: ReadonlyMap<string, Rule> = new Map([
     'download_timeout',
     {
       isValid: (value) => typeof value === 'number' && value >= 0.001 && value <= MAX_TIMEOUT_S,
-      expects: `a number of seconds from 0.001 to ${MAX_TIMEOUT_S}`,
+      expects: `a number of seconds from 0.001 to ${MAX_TIMEOUT_S}; are these milliseconds?`,
     },
   ],
   ['download_maxsize', { isValid: isCount, expects: 'a whole number of bytes, 0 for no limit' }],

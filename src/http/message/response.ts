@@ -232,6 +232,12 @@ export class Response<M extends Meta = Meta> {
    * @throws InvalidRequestError when the target is a selector without a link
    */
   follow(target: string | Selector, ...followArguments: FollowArguments): Request {
+    if (typeof target !== 'string' && !(target instanceof SelectorList)) {
+      const what = target === null ? 'null, as get() of an empty selection gives it' : typeof target;
+      throw new InvalidRequestError(
+        `follow() on ${this.url} was given ${what}; give a URL or a selection, or use followAll(selector)`,
+      );
+    }
     const href = typeof target === 'string' ? target : target.reference();
     if (href === null) {
       throw new InvalidRequestError(`follow() on ${this.url} was given a selector without a link.`);
