@@ -118,6 +118,11 @@ export interface CareStore<Stored extends StoredRecord = StoredRecord> {
 
   /** Pause the crawl, make every token stale, and clear queues and counters. @throws RefusedError while nodes live, unless `force`. */
   beginRepair(force: boolean): Promise<void>;
+  /**
+   * The same for a crawl that stands still (`Stall`), whose nodes stay registered. @returns false where a request is leased again:
+   * then it does not stand still any more, and nothing was done.
+   */
+  beginRebuild(): Promise<boolean>;
   /** All records. Called again after an interruption, from the start. */
   records(): AsyncIterable<readonly Stored[]>;
   /** Put requests where their records and failures say. Harmless when repeated. */

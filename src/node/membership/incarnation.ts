@@ -23,6 +23,7 @@ import { idleHooksOf, pageDepsOf, seedIntakeOf, slotsOf, startUpkeep } from './i
 import { hasStart } from './membership.js';
 import type { NodeState } from './node-state.js';
 import type { Upkeep } from './periodic-work.js';
+import { StalledCrawl } from './stalled-crawl.js';
 
 /** How long a halted node waits for the answer of a lease call. */
 const HALT_MS = 1_000;
@@ -37,6 +38,7 @@ export class Incarnation {
   readonly #node: NodeState;
   readonly #page: PageDeps;
   readonly #idleHooks: IdleHooks;
+  readonly #stalled: StalledCrawl;
   readonly #joinedAt = performance.now();
   readonly #halt = new AbortController();
   readonly #onError = (error: unknown) => this.fail(error);
@@ -54,6 +56,7 @@ export class Incarnation {
     this.slots = slotsOf(context);
     this.#page = pageDepsOf(context, this.slots);
     this.#idleHooks = idleHooksOf(context);
+    this.#stalled = new StalledCrawl(context);
     this.seeds = seedIntakeOf(context);
     this.#haltOnSignals();
     this.upkeep = startUpkeep(context, this.slots, (pagesPerSecond) => {
@@ -144,6 +147,7 @@ export class Incarnation {
     this.#answeredAt = performance.now();
     if (answer.cookies !== undefined) await this.#learnCookies(answer.cookies);
     this.#idleHooks.offer(answer.crawl, this.#onError);
+    this.#stalled.offer(answer.crawl);
     for (const lease of answer.leases) this.#start(lease, askedAt);
     return answer;
   }

@@ -45,6 +45,7 @@ export function ending(reason: string, message: string | null = null): Ending {
 export function crawlEnding(crawl: CrawlState, view: NodeView): Ending | null {
   if (crawl.closing !== null) return withLosses(ending(crawl.closing), crawl, view);
   if (crawl.control === 'stopping') return ending('stopped');
+  if (crawl.stall === 'hopeless') return stalled(view);
   if (isIdleTooLong(crawl, view)) return withLosses(ending('finished', nothingToDo(view)), crawl, view);
   if (!view.exitWhenDone || !crawl.finished) return null;
   // Also where this run had nothing to do: it would take what an earlier one has lost for done.
@@ -52,6 +53,14 @@ export function crawlEnding(crawl: CrawlState, view: NodeView): Ending | null {
   if (crawl.acceptedInRun > 0 || view.worked) return ending('finished');
   if (view.startedBefore) return ending('finished', `${nothingNew(view)}; ${howToCrawlAgain(view)}`);
   return view.joinedForMs >= view.startTimeoutMs ? ending('finished', nothingCame(view)) : null;
+}
+
+/** Waiting would never end. */
+function stalled({ crawlArguments }: NodeView): Ending {
+  const message =
+    'requests are left that no node can find, also after their queues were rebuilt from their records: stop the nodes, and run ' +
+    `"crawlnode doctor ${crawlArguments} --deep", which names what is wrong, and "crawlnode doctor ${crawlArguments} --repair"`;
+  return { reason: 'crawl_stalled', exitCode: 1, message, leave: true };
 }
 
 /**

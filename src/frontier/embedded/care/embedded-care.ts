@@ -16,7 +16,7 @@ import type { DomainRow } from '../domains/domain-row.js';
 import type { Database } from '../file/database.js';
 import { damagedStore } from '../file/sqlite-errors.js';
 import type { RequestState } from '../queue/requests.js';
-import { beginRepair, endRepair, putRequests, type RecordRow } from './rebuild.js';
+import { beginRebuild, beginRepair, endRepair, putRequests, type RecordRow } from './rebuild.js';
 import { sidesOf } from './sides.js';
 
 /** Rows of one transaction. */
@@ -64,6 +64,7 @@ export function embeddedCare(
     sides: sidesOf(batch),
 
     beginRepair: (force) => batch.write((tx) => beginRepair(tx, shape, force)),
+    beginRebuild: () => batch.write((tx) => beginRebuild(tx, shape)),
     records: () => records('n, space, id, text AS record'),
     put: (rows) => batch.write((tx) => putRequests(tx, rows)),
     endRepair: () => endRepair(batch),

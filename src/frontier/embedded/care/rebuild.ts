@@ -7,6 +7,7 @@ import type { FirstShape } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { addFailure } from '../failed/failed-list.js';
 import { plainText } from '../file/statements.js';
+import { isLeased } from '../leases/stall.js';
 import { orderOf } from '../queue/order.js';
 import { noteLost, pendingState, type RequestState } from '../queue/requests.js';
 
@@ -23,13 +24,26 @@ export function beginRepair(tx: Transaction, shape: FirstShape, force: boolean):
   tx.create(shape);
   const live = force ? 0 : tx.nodes.live().length;
   if (live > 0) throw nodesAtWork(live, 'repair');
+  clearIndexes(tx);
+  tx.sql.run`DELETE FROM node WHERE space = ${tx.space}`;
+  tx.nodes.forget();
+}
+
+export function beginRebuild(tx: Transaction, shape: FirstShape): boolean {
+  if (isLeased(tx)) return false;
+  tx.replaceLostTally();
+  tx.create(shape);
+  clearIndexes(tx);
+  for (const node of tx.nodes.all()) node.leased = 0;
+  return true;
+}
+
+function clearIndexes(tx: Transaction): void {
   const { sql, space, crawl, tally } = tx;
   crawl.repairing ??= crawl.control;
   crawl.control = 'paused';
   sql.run`UPDATE request SET node = NULL, token = NULL, leased_at = NULL
     WHERE space = ${space} AND (node IS NOT NULL OR token IS NOT NULL)`;
-  sql.run`DELETE FROM node WHERE space = ${space}`;
-  tx.nodes.forget();
   // A domain keeps its delay timer and delays; its state and head are computed again.
   sql.run`UPDATE domain SET state = 'idle', until = NULL, head_rank = NULL, head_arrival = NULL, active = 0 WHERE space = ${space}`;
   tx.domains.forget();
@@ -141,6 +155,7 @@ function setCounters(tx: Transaction): Repaired {
   }
   crawl.control = crawl.repairing ?? 'running';
   crawl.repairing = null;
+  Object.assign(tally, { stall_since: 0, stall_owner: 0, stall_tried: tally.run_leased + 1 });
   const { delayed, failed } = tally;
   const pending = tally.pending + suspects;
   const counted = pending + delayed + failed + tally.done + tally.removed;

@@ -72,6 +72,8 @@ export function redisCare(crawl: CrawlAccess): CareStore {
       const live = int(await call('repair_begin', args));
       if (live > 0) throw nodesAtWork(live, 'repair');
     },
+    beginRebuild: async () =>
+      int(await call('repair_begin', { live: true, queueClass: shape.queueClass, epoch: newEpoch() })) === 0,
     async *records() {
       const pages = walk(ask, (client, cursor) => client.hscanBuffer(keys.requests, cursor, 'COUNT', STEP));
       for await (const page of pages) {

@@ -32,6 +32,7 @@
 --   cookies, cookies_floor   versions of the cookies, see cookies/cookies.lua
 --   early                pages with links that they pushed before their settles, see requests/early-links.lua
 --   marks, marks_gone, marks_expire, pieces, pieces_looked   see dupefilters/marks.lua, dupefilters/pieces.lua
+--   stall_since, stall_owner, stall_tried, stall_left   see care/stall.lua
 --   starts_again         1: the dupefilter was emptied, so the next run pushes its start requests again
 --   restoring, restored, restored_from, repairing   a restore or a repair under way
 --
