@@ -56,7 +56,7 @@ export function crawlEnding(crawl: CrawlState, view: NodeView): NodeEnding | nul
 }
 
 /** Waiting would never end. */
-function stalled({ crawlArguments }: NodeView): Ending {
+function stalled({ crawlArguments }: NodeView): NodeEnding {
   const message =
     'requests are left that no node can find, also after their queues were rebuilt from their records: stop the nodes, and run ' +
     `"crawlnode doctor ${crawlArguments} --deep", which names what is wrong, and "crawlnode doctor ${crawlArguments} --repair"`;
