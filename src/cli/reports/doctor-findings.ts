@@ -2,8 +2,8 @@
 import { isPipelineOutbox } from '../../feed-outbox.js';
 import { duration, howMany, n } from '../../format-amounts.js';
 import type { Finding, Snapshot } from '../../frontier/frontier.js';
-import { vanishedMessage } from '../../node/links/vanished-fingerprints.js';
-import { whatToDo } from '../../node/shutdown/lost-requests.js';
+import { whatToDo } from '../../node/losses/lost-requests.js';
+import { vanishedMessage } from '../../node/losses/vanished-fingerprints.js';
 import { type Context, print, printJson } from '../context.js';
 import { crawlName } from '../messages/crawl-name.js';
 import { paintFor } from '../terminal/colour.js';

@@ -13,6 +13,7 @@ import {
 import type { ReadCookies } from '../cookies/session-cookies.js';
 import type { IdleHooks } from '../extensions/idle-hooks.js';
 import { inRun, type LinkRules } from '../links/filter-links.js';
+import { StalledCrawl } from '../losses/stalled-crawl.js';
 import { crawlOne } from '../page/crawl-one.js';
 import type { Slots } from '../page/leased-pages.js';
 import type { PageDeps } from '../page/page-work.js';
@@ -23,7 +24,6 @@ import { idleHooksOf, pageDepsOf, seedIntakeOf, slotsOf, startUpkeep } from './i
 import { hasStart } from './membership.js';
 import type { NodeState } from './node-state.js';
 import type { Upkeep } from './periodic-work.js';
-import { StalledCrawl } from './stalled-crawl.js';
 
 /** How long a halted node waits for the answer of a lease call. */
 const HALT_MS = 1_000;

@@ -3,7 +3,7 @@ import { FrontierGoneError, WaitedTooLongError } from '../../errors.js';
 import type { FeedTrouble } from '../../feed-outbox.js';
 import { howMany } from '../../format-amounts.js';
 import type { CrawlState, Joined } from '../../frontier/frontier.js';
-import { lossMessage } from './lost-requests.js';
+import { lossMessage } from '../losses/lost-requests.js';
 
 /** The end of a node's part in the crawl. */
 export interface NodeEnding {

@@ -1,7 +1,7 @@
 /** Rebuilds the indexes of a crawl that stands still, when the store asks this node to (`CrawlState.stall`). */
 import { howMany } from '../../format-amounts.js';
 import { type CrawlState, STALL_MS } from '../../frontier/frontier.js';
-import type { IncarnationContext } from './incarnation-parts.js';
+import type { IncarnationContext } from '../membership/incarnation-parts.js';
 
 export class StalledCrawl {
   readonly #context: IncarnationContext;
