@@ -247,8 +247,11 @@ export interface Frontier {
    * last one all domains. @returns null when nothing was to be done any more.
    */
   rebuild(read: (id: string, record: string) => RecordedRequest | null): Promise<Repaired | null>;
-  /** Verify the invariants I1–I8. @returns a sentence for each breach; none when all is well. */
-  verify(): Promise<readonly string[]>;
+  /**
+   * Verify the invariants I1–I8. @param read as for `repair`: each record is read, too.
+   * @returns a sentence for each breach; none when all is well.
+   */
+  verify(read?: (id: string, record: string) => RecordedRequest | null): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 

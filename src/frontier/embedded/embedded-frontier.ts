@@ -174,12 +174,12 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
       ]);
       return rebuild(embeddedCare(batch, database, options.shape), read);
     },
-    verify: async () => {
+    verify: async (read) => {
       const [{ verify }, { embeddedCare }] = await Promise.all([
         import('../care/verify.js'),
         import('./care/embedded-care.js'),
       ]);
-      return verify(embeddedCare(batch, database, options.shape));
+      return verify(embeddedCare(batch, database, options.shape), read);
     },
     close: async () => {
       await batch.close();

@@ -123,12 +123,12 @@ function frontierOn(connection: RedisConnection, options: OpenOptions): Frontier
       ]);
       return rebuild(redisCare(crawl), read);
     },
-    async verify() {
+    async verify(read) {
       const [{ verify }, { redisCare }] = await Promise.all([
         import('../care/verify.js'),
         import('./care/redis-care.js'),
       ]);
-      return verify(redisCare(crawl));
+      return verify(redisCare(crawl), read);
     },
     async close() {
       leaseCalls.flush();

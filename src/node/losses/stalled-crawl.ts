@@ -34,10 +34,12 @@ export class StalledCrawl {
     );
     const rebuilt = await node.outage.through('rebuild', halt, () => frontier.rebuild(readRecord));
     if (rebuilt === null) return;
-    const { pending, delayed, failed } = rebuilt;
+    const { pending, delayed, unreadable, losses } = rebuilt;
+    const gone = losses.length === 0 ? '' : `; lost: ${losses.join('; ')}`;
+    const failed = unreadable === 0 ? '' : `, ${howMany(unreadable, 'request')} failed as bad_record`;
     log.warn(
-      { pending, delayed, failed },
-      `the crawl goes on: its queues were rebuilt, ${howMany(pending + delayed, 'request')} to fetch`,
+      { pending, delayed, unreadable, losses },
+      `the crawl goes on: its queues were rebuilt, ${howMany(pending + delayed, 'request')} to fetch${failed}${gone}`,
     );
     node.alarm.ring();
   }
