@@ -1,7 +1,7 @@
 /** The state of a domain, by its requests, its leases and its delay timer. */
 import { limitsOf } from '../../shared-settings/domain-limits.js';
 import type { CrawlRow } from '../crawl/crawl-row.js';
-import { dueAtOf, FURTHEST_MS } from './delay-timer.js';
+import { boundTimer, dueAtOf, FURTHEST_MS } from './delay-timer.js';
 import type { DomainRow } from './domain-row.js';
 
 /** How many leases a domain may have at the same time. */
@@ -11,9 +11,8 @@ export function concurrencyOf({ name }: DomainRow, { tunables }: CrawlRow): numb
 
 /** Update `state` and `until`. @returns whether the row can be deleted. */
 export function updateState(domain: DomainRow, crawl: CrawlRow, nowMs: number): boolean {
-  // After the system clock was set back, instants stored before may be too far ahead.
-  domain.next_at = Math.min(domain.next_at, nowMs + FURTHEST_MS);
-  domain.blocked_until = Math.min(domain.blocked_until, nowMs + FURTHEST_MS);
+  // No verb writes an instant more than a day ahead: a full delay begins.
+  if (Math.max(domain.next_at, domain.blocked_until) > nowMs + FURTHEST_MS) boundTimer(domain, crawl, nowMs);
   const dueAtMs = dueAtOf(domain, nowMs);
   const isTimerRunning = dueAtMs > nowMs;
   if (domain.head_rank !== null && domain.active >= concurrencyOf(domain, crawl)) domain.state = 'full';

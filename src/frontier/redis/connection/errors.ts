@@ -93,7 +93,10 @@ function unreadableField(what: string, cause: unknown): DamagedStoreError {
   const todo = key?.endsWith('index')
     ? 'run "crawlnode reset SPIDER --only dupefilter"'
     : 'start the nodes again, which writes it anew from their settings';
-  return new DamagedStoreError(`the field ${field} of ${key} holds something that crawlnode did not write: ${todo}`, { cause });
+  return new DamagedStoreError(
+    `the field ${field} of ${key} holds something that crawlnode did not write: ${todo}`,
+    { cause },
+  );
 }
 
 function foreignKeyError(message: string, cause: unknown): RefusedError {

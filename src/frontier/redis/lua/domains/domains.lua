@@ -63,10 +63,9 @@ end
 
 local function opened(crawl, name, packed)
   local d = domains.unpack(name, packed) or rebuilt(crawl, name)
-  -- An instant more than a day ahead comes from a server clock that jumped (a failover): it is limited to a day.
+  -- No verb writes an instant more than a day ahead: a full delay begins.
   local latest = crawl.nowMs + A_DAY
-  if d.nextAt > latest then d.nextAt = latest end
-  if d.blockedUntil > latest then d.blockedUntil = latest end
+  if d.nextAt > latest or d.blockedUntil > latest then delayTimer.bound(crawl, d) end
   crawl.domains[name] = d
   return d
 end

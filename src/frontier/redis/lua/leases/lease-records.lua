@@ -15,10 +15,10 @@ local function pack(crawl, request, crashes)
   return struct.pack(RECORD, crawl.args.call, crawl.nowMs, crashes, request.order, #node, node) .. request.domain
 end
 
--- Nil where it cannot be read.
+-- Nil where it cannot be read, or is nobody's.
 function leaseRecords.unpack(packed)
   local call, atMs, crashes, order, node, rest = reader.unpack(RECORD, packed)
-  return rest and { call = call, atMs = atMs, crashes = crashes, order = order, node = node, domain = string.sub(packed, rest) }
+  return rest and node ~= '' and { call = call, atMs = atMs, crashes = crashes, order = order, node = node, domain = string.sub(packed, rest) }
 end
 
 -- Creates leases for requests that were taken out of the queue: { { id, order, domain }, … }.
