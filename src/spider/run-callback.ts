@@ -7,13 +7,13 @@ import type { Response } from '../http/message/response.js';
 import { isUnfetchable } from '../http/message/unfetchable-request.js';
 import { maskUrls } from '../settings/mask-urls.js';
 import { withinTimeout } from '../user-code/callback-timeout.js';
+import { describeError, whereThrown } from '../user-code/where-thrown.js';
 import { resultsOfCall } from './callback-results.js';
 import { callbackName } from './callbacks.js';
 import type { Failure } from './failure.js';
 import { toItem } from './item.js';
 import { scrapyHint } from './scrapy-calls.js';
 import type { Spider } from './spider.js';
-import { describeError, whereThrown } from './where-thrown.js';
 
 export { callbackName } from './callbacks.js';
 export type { Failure } from './failure.js';

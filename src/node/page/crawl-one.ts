@@ -23,6 +23,7 @@ import { isUnchanged, withConditions } from '../recrawl/conditional-requests.js'
 import { endRefused } from '../robots/refused-page.js';
 import { endOfFile, errback, failed, redirect, retry } from './apply-verdict.js';
 import { commit } from './commit-page.js';
+import { finalStatusCounter } from './final-status.js';
 import { askedPause, judgeFailure, judgeStatus, type Verdict } from './judge-download.js';
 import type { Flight, Slots } from './leased-pages.js';
 import { refreshTarget } from './meta-refresh-request.js';
@@ -49,6 +50,8 @@ export async function crawlOne(
     const { latencyMs, revisit } = flight;
     let effects = latencyMs === null ? ending.effects : { ...ending.effects, latencyMs };
     if (revisit !== null) effects = revisit.addTo(effects, ending.outcome, ending.links);
+    const counter = finalStatusCounter(ending.outcome);
+    if (counter !== null) effects = { ...effects, stats: { ...effects.stats, [counter]: 1 } };
     slots.settle(flight, ending.outcome, effects, ending.links);
   } catch (error) {
     if (flight.over) return; // after a drop or a release: the error of the page's own abort
