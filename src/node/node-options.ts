@@ -273,7 +273,7 @@ export interface RunTotals {
   /** Pages that answered with an error, and whether any page was processed (`RunSnapshot`). */
   readonly errorPages: number;
   readonly hasGoodPage: boolean;
-  /** Pages that ended in the run, by their final status (`finalStatus`). */
+  /** Pages that ended in the run, by their final status (`finalStatusCounter`). */
   readonly statuses: Readonly<Record<string, number>>;
   /** Requests in progress as this node left. */
   readonly leased: number;

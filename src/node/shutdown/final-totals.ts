@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Frontier, RunSnapshot, Snapshot } from '../../frontier/frontier.js';
 import type { CrawlTotals, RunTotals } from '../node-options.js';
-import { pagesByStatus } from '../page/final-status.js';
+import { pagesByStatus } from '../page/judge-download.js';
 
 /** How often to look again while other nodes finish their pages. */
 const LOOK_AGAIN_MS = 200;
