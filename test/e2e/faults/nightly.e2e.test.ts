@@ -4,14 +4,14 @@ import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { projectTemplate } from '../../src/cli/project/project-template.js';
-import { pages } from '../docs/pages.js';
-import { runHere } from '../helpers/cli/run-here.js';
-import { executable } from '../helpers/cli.js';
-import { createProject, type Project } from '../helpers/project.js';
-import { type RedisServer, startRedis } from '../helpers/redis/redis-server.js';
-import { type Site, type SiteOptions, startSite } from '../helpers/sites/site.js';
-import { waitFor } from '../helpers/wait-for.js';
+import { projectTemplate } from '../../../src/cli/project/project-template.js';
+import { pages } from '../../docs/pages.js';
+import { runHere } from '../../helpers/cli/run-here.js';
+import { executable } from '../../helpers/cli.js';
+import { createProject, type Project } from '../../helpers/project.js';
+import { type RedisServer, startRedis } from '../../helpers/redis/redis-server.js';
+import { type Site, type SiteOptions, startSite } from '../../helpers/sites/site.js';
+import { waitFor } from '../../helpers/wait-for.js';
 
 const PAGES = 60;
 
