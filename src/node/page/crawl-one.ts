@@ -3,6 +3,7 @@
  * lease → record → Request → robots.txt → download → Response → callback → pipelines → outcome and effects → settle.
  * `judge-download.ts` decides what the download means, and `apply-verdict.ts` carries that out.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DownloadError } from '../../downloader/download-error.js';
 import type { Download, PageTurn } from '../../downloader/downloader.js';
 import { concernsNode, messageOf } from '../../errors.js';
@@ -33,6 +34,11 @@ import type { PageDeps, PageEnding, Work } from './page-work.js';
  * begin, so that the next download keeps its distance. The value is half of the tolerance that two downloads have.
  */
 const NOTICEABLY_LATE_MS = 25;
+
+/** How long the callback of a large page may take, for each byte of its body: 100 ms for a megabyte. */
+const CALLBACK_MS_PER_BYTE = 100 / 1_000_000;
+/** If no other page ends in this time, none can go before a large one. */
+const OTHERS_MS = 50;
 
 /**
  * Process a leased page and settle it once. Never rejects. @param onError gets errors that end the whole incarnation, such
@@ -247,7 +253,10 @@ function finish(judged: Work, verdict: Verdict, received: Received): Promise<Pag
   return hear(work, verdict, response);
 }
 
-/** A page with a large body waits until the node has the memory for a tree of it. */
+/**
+ * A page with a large body waits until the node has the memory for a tree of it. Then it lets other pages go before it, as
+ * long as they get through and have not taken more time than its callback may take: the others have at least half of the time.
+ */
 async function inItsTurn(
   work: Work,
   verdict: Verdict,
@@ -255,6 +264,14 @@ async function inItsTurn(
   turn: PageTurn,
 ): Promise<PageEnding> {
   await turn.comes;
+  const goesAtMs = performance.now() + response.body.length * CALLBACK_MS_PER_BYTE;
+  const { deps, flight } = work;
+  for (let before = -1; goesAtMs - performance.now() > OTHERS_MS && !flight.over; ) {
+    const ended = deps.endedPages();
+    if (ended === before) break;
+    before = ended;
+    await sleep(OTHERS_MS);
+  }
   if (work.flight.over) throw new Error('the page was given back before its callback');
   return hear(work, verdict, response);
 }

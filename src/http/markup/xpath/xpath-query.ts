@@ -104,7 +104,7 @@ function compiled(expression: string): Expression {
 }
 
 /** Few enough nodes that comparing each with each is the fastest. */
-const FEW_NODES = 8;
+const FEW_NODES = 64;
 
 /** The library looks for each node that it adds to a set among all the others, which takes time quadratic in their number. */
 function withFastSets(loaded: Library): Library {
