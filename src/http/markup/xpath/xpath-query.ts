@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module';
 import { CrawlnodeError, messageOf, UsageError } from '../../../errors.js';
 import { budgetOf } from '../../node-budget.js';
-import { replacedInPieces } from '../../text-pieces.js';
+import { replacedInPieces } from '../../text-memory.js';
 import type { Found } from '../css/css-query.js';
 import { boundMatches, SelectorCostError } from '../css/match-budget.js';
 import type { AnyNode, Document, Element } from '../markup-tree.js';

@@ -72,6 +72,7 @@ local function found(crawl, others)
 end
 
 verbs.register('join', {}, function(crawl, args)
+  keys.refuseForeign(crawl.KEYS)
   local at = crawl.keys
   meta.create(crawl, args.queueClass, not args.crawl and args.epoch)
   meta.read(crawl)
