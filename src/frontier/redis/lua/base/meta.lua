@@ -34,6 +34,7 @@
 --   early                pages with links that they pushed before their settles, see requests/early-links.lua
 --   marks, marks_gone, marks_expire, pieces, pieces_looked   see dupefilters/marks.lua, dupefilters/pieces.lua
 --   feed:NAME            1: the feed has a checkpoint, see feeds/feeds.lua
+--   stall_since, stall_owner, stall_tried, stall_left   see care/stall.lua
 --   starts_again         1: the dupefilter was emptied, so the next run pushes its start requests again
 --   restoring, restored, restored_from, repairing   a restore or a repair under way
 --
