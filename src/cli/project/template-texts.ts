@@ -35,13 +35,12 @@ export const tsconfig = `{
     "noUncheckedIndexedAccess": true,
     "noEmit": true,
     "skipLibCheck": true
-  },
-  "include": ["spiders", "pipelines", "test", "items.ts"]
+  }
 }
 `;
 
 export const biome = `{
-  "files": { "includes": ["spiders/**", "pipelines/**", "test/**/*.ts", "*.ts", "*.json"] },
+  "files": { "includes": ["**/*.ts", "**/*.json"] },
   "formatter": { "indentStyle": "space", "lineWidth": 110 },
   "javascript": { "formatter": { "quoteStyle": "single" } }
 }

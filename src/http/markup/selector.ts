@@ -38,6 +38,11 @@ export class SelectorList implements Iterable<SelectorList> {
     for (const one of this.#found) yield new SelectorList([one], this.#xml);
   }
 
+  /** What a function gives for each: `response.css('tr').map((row) => row.css('td::text').get())`. */
+  map<T>(give: (one: Selector, index: number) => T): T[] {
+    return Array.from(this, give);
+  }
+
   /** The selector at an index, from the end when it is negative; an empty list where there is none. */
   at(index: number): Selector {
     const one = this.#found.at(index);

@@ -126,7 +126,14 @@ function beginsNewRun({ crawl }: Transaction, others: number): boolean {
 function beginRun({ crawl, tally, nowMs }: Transaction, { args, budgets, startsAgain }: JoinOptions): void {
   const id = randomBytes(8).toString('hex');
   const ended = { closing: null, closed: null, asking: null, asked: null };
-  const counted = { run_leased: 0, run_items: 0, run_errors: 0, run_failed: 0, run_accepted: 0 };
+  const counted = {
+    run_leased: 0,
+    stall_tried: 0,
+    run_items: 0,
+    run_errors: 0,
+    run_failed: 0,
+    run_accepted: 0,
+  };
   Object.assign(tally, { ...counted, run_error_pages: 0, run_good_pages: 0, busy_at: nowMs });
   crawl.run = { id, args, startedAtMs: nowMs, budgets, ...ended };
   if (startsAgain) setStart(crawl, startKey(args), 0);
