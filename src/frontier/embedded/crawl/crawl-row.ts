@@ -50,6 +50,8 @@ export interface Run {
   readonly args: RunArguments;
   readonly startedAtMs: number;
   readonly budgets: Budgets;
+  /** The counters of the crawl that it began with. */
+  readonly counters: Readonly<Record<string, number>>;
   /** Why the run leases nothing more; null: it does. `limit`: the budget that closed it, else 0. */
   readonly closing: { readonly reason: string; readonly atMs: number; readonly limit: number } | null;
   /** Why the run ended, with its last node; null while it goes on. */
