@@ -66,11 +66,15 @@ export function redisCare(crawl: CrawlAccess): CareStore {
         for await (const step of steps(call, 'examine', { place }, count)) yield examined(place, step);
       }
     },
-    async unexplained(ids) {
-      const { waiting } = named(await call('examine', { ids: ids as readonly Buffer[] }));
-      return list(waiting) as Buffer[];
+    async unexplained(suspects) {
+      const { waiting } = named(await call('examine', { ids: suspects.map(({ id }) => id as Buffer) }));
+      return (list(waiting) as Buffer[]).map((id) => ({ id }));
     },
-    misplaced: (ids) => misplaced(crawl, ids as readonly Buffer[]),
+    misplaced: (suspects) =>
+      misplaced(
+        crawl,
+        suspects.map(({ id }) => id as Buffer),
+      ),
 
     async beginRepair(force) {
       const args = { force, queueClass: shape.queueClass, epoch: newEpoch() };
