@@ -12,7 +12,6 @@ local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'delayed',
   'settled', 'answers' }
 local KEPT = { failed = 'zset', failures = 'hash', crashes = 'hash', domains = 'hash', validators = 'hash',
   ['domain-accepted'] = 'hash', early = 'set', robots = 'hash', ['robots-kept'] = 'zset' }
-local A_DAY = 86400000
 
 -- Its fields of numbers hold numbers, and those that all verbs need are there.
 local function mendMeta(crawl, args)
@@ -35,14 +34,14 @@ local function keepPoliteness(crawl, name, packed)
   local isWhole, old = pcall(domains.unpack, name, packed)
   if not isWhole then return end
   local d = domains.of(crawl, name)
-  local latest = crawl.nowMs + A_DAY
+  local latest = crawl.nowMs + limits.FURTHEST_MS
   d.lastAt = math.min(old.lastAt, crawl.nowMs)
   d.nextAt, d.blockedUntil = math.min(old.nextAt, latest), math.min(old.blockedUntil, latest)
   for _, source in ipairs({ 'setting', 'robots', 'autothrottle' }) do
     local delay = type(old.delays) == 'table' and old.delays[source]
     if type(delay) == 'number' and delay == delay then
       d.delays = d.delays or {}
-      d.delays[source] = math.min(delay, A_DAY)
+      d.delays[source] = math.min(delay, limits.FURTHEST_MS)
     end
   end
   domains.markChanged(crawl, d)
@@ -51,7 +50,7 @@ end
 verbs.register('repair_begin', {}, function(crawl, args)
   local at = crawl.keys
   mendMeta(crawl, args)
-  local live = keys.isOf('zset', at.nodes) and nodes.heardWithin(crawl, meta.number(crawl, 'node_timeout', 30000)) or 0
+  local live = keys.isOf('zset', at.nodes) and nodes.heardWithin(crawl, nodes.timeoutMs(crawl)) or 0
   if live > 0 and not args.force then return live end
   for word, type in pairs(KEPT) do
     if not keys.isOf(type, at[word]) then redis.call('UNLINK', at[word]) end
