@@ -93,6 +93,9 @@ async function bundle() {
     format: 'esm',
     platform: 'node',
     target: 'node20',
+    // A start parses less; the names in stack traces stay.
+    minifyWhitespace: true,
+    minifySyntax: true,
     legalComments: 'none',
     external: Object.keys({ ...dependencies, ...peerDependencies }).filter(
       (name) => !bundledPackages.test(name),
@@ -104,6 +107,11 @@ async function bundle() {
     metafile: true,
     logLevel: 'warning',
   });
+  const modules = Object.entries(metafile.outputs).map(([file, { inputs }]) => [
+    path.relative(path.relative(root, fresh), file),
+    Object.keys(inputs),
+  ]);
+  await writeFile(path.join(fresh, 'internal.modules.json'), JSON.stringify(Object.fromEntries(modules)));
   const folders = Object.keys(metafile.inputs).map(
     (file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1],
   );

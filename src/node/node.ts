@@ -25,7 +25,13 @@ import type { NodeDeps, NodeResult } from './node-options.js';
 import { comesAgain, startRequests } from './seeds/seed-requests.js';
 import { hasGenerator } from './seeds/start-generator.js';
 import { Parting } from './shutdown/leave-finished-crawl.js';
-import { crawlEnding, type Ending, ending, errorEnding, withLosses } from './shutdown/node-stop-reason.js';
+import {
+  crawlEnding,
+  ending,
+  errorEnding,
+  type NodeEnding,
+  withLosses,
+} from './shutdown/node-stop-reason.js';
 import { windDown } from './shutdown/shutdown.js';
 
 export type {
@@ -72,8 +78,8 @@ export async function crawlAsNode(deps: NodeDeps): Promise<NodeResult> {
 /** The item pipelines, the middleware and the extensions are open while the node runs. */
 async function withModules(
   { deps, hooks, outsideStats }: NodeState,
-  run: () => Promise<Ending>,
-): Promise<Ending> {
+  run: () => Promise<NodeEnding>,
+): Promise<NodeEnding> {
   const { pipelines, middleware, extensions } = deps;
   const openAll = (name: string, modules: OpenModules | null | undefined) =>
     hooks.open(`open() of the ${name}`, () => modules?.open(), modules?.opening);
@@ -92,7 +98,7 @@ async function withModules(
 }
 
 /** THE LOOP. @returns why this node stops, or the error when only its incarnation ended and the node joins anew. */
-async function crawl(node: NodeState, self: Incarnation): Promise<Ending | IncarnationDeadError> {
+async function crawl(node: NodeState, self: Incarnation): Promise<NodeEnding | IncarnationDeadError> {
   try {
     await start(node, self);
     const parting = new Parting(node, self);
@@ -112,12 +118,16 @@ async function crawl(node: NodeState, self: Incarnation): Promise<Ending | Incar
       await node.alarm.wait(waitMs);
     }
   } catch (error) {
-    return endingOf(error, self, node.deps.options.shape);
+    return whyIncarnationEnded(error, self, node.deps.options.shape);
   }
 }
 
 /** When a node is halted while the store is away, it stops for the reason of the halt, not for the outage. */
-function endingOf(error: unknown, self: Incarnation, { persist }: Shape): Ending | IncarnationDeadError {
+function whyIncarnationEnded(
+  error: unknown,
+  self: Incarnation,
+  { persist }: Shape,
+): NodeEnding | IncarnationDeadError {
   let cause = error;
   if (error instanceof FrontierUnavailableError) {
     try {
@@ -132,38 +142,25 @@ function endingOf(error: unknown, self: Incarnation, { persist }: Shape): Ending
     : errorEnding(cause, persist, self.slots.held().length);
 }
 
-/** From joining to leaving, through as many incarnations as it takes. */
-async function live(node: NodeState, joined: Joined): Promise<Ending> {
+/** From joining to leaving. */
+async function live(node: NodeState, joined: Joined): Promise<NodeEnding> {
   const { deps, hooks, signals } = node;
   announce(joined, deps);
   node.losses.hear(joined.found);
   node.vanished.hear(joined.found);
   let self = new Incarnation(node, joined);
   const heartbeat = startHeartbeat(node, joined, () => self);
-  let end: Ending = ending('error');
+  const takeOver = (next: Incarnation) => {
+    self = next;
+    heartbeat.follow(next.joined.incarnation);
+  };
+  let end = ending('error');
   try {
-    if (!(await callOpened(node, self.halt))) {
-      end = ending('shutdown');
-      return end;
-    }
-    if (!(await hooks.open('spiderOpened of the extensions', () => signals?.ofNode('spiderOpened', {})))) {
-      end = ending('shutdown');
-      return end;
-    }
-    for (;;) {
-      const stop = await crawl(node, self);
-      if (!(stop instanceof IncarnationDeadError)) {
-        end = stop;
-        return end;
-      }
-      const next = await rejoin(node, self, stop);
-      if ('reason' in next) {
-        end = next;
-        return end;
-      }
-      heartbeat.follow(next.incarnation);
-      self = new Incarnation(node, next);
-    }
+    const isOpen =
+      (await callOpened(node, self.halt)) &&
+      (await hooks.open('spiderOpened of the extensions', () => signals?.ofNode('spiderOpened', {})));
+    end = isOpen ? await crawlOn(node, self, takeOver) : ending('shutdown');
+    return end;
   } finally {
     await leave(node, self, end);
     await heartbeat.stop();
@@ -174,7 +171,23 @@ async function live(node: NodeState, joined: Joined): Promise<Ending> {
   }
 }
 
-async function leave(node: NodeState, self: Incarnation, end: Ending): Promise<void> {
+/** Crawl, through as many incarnations as it takes. @param takeOver gets each further one */
+async function crawlOn(
+  node: NodeState,
+  first: Incarnation,
+  takeOver: (next: Incarnation) => void,
+): Promise<NodeEnding> {
+  for (let self = first; ; ) {
+    const stop = await crawl(node, self);
+    if (!(stop instanceof IncarnationDeadError)) return stop;
+    const joined = await rejoin(node, self, stop);
+    if ('reason' in joined) return joined;
+    self = new Incarnation(node, joined);
+    takeOver(self);
+  }
+}
+
+async function leave(node: NodeState, self: Incarnation, end: NodeEnding): Promise<void> {
   const { deps, alarm, outage } = node;
   const { frontier, log, force, options } = deps;
   const disowned = () => self.disowned;
@@ -194,23 +207,20 @@ async function leave(node: NodeState, self: Incarnation, end: Ending): Promise<v
   self.end();
 }
 
+/** Push the start requests, unless an earlier node did, or run `start()` of the spider beside the loop. */
 async function start(node: NodeState, self: Incarnation): Promise<void> {
-  const { deps, outage } = node;
-  if (hasGenerator(deps.spider)) {
-    self.beginStart();
-    if (self.joined.startPushed && node.tally.pages === 0 && sayNothingNew(self.joined, deps)) {
-      node.news.noteSaidDry();
-    }
-    return;
-  }
-  if (deps.spider.startUrls.length === 0) return;
+  const { deps, outage, tally, news } = node;
+  const { spider, options } = deps;
   const again = self.joined.startPushed;
-  const isWanted = again ? comesAgain(self.rules, deps.options.shape.dupefilter) : undefined;
-  const requests = startRequests(deps.spider, self.rules, Date.now(), isWanted);
-  const accepted = await pushStart(requests, deps, outage, self.halt, again);
-  if (again && accepted === 0 && node.tally.pages === 0 && sayNothingNew(self.joined, deps)) {
-    node.news.noteSaidDry();
+  let accepted = 0;
+  if (hasGenerator(spider)) self.beginStart();
+  else {
+    if (spider.startUrls.length === 0) return;
+    const isWanted = again ? comesAgain(self.rules, options.shape.dupefilter) : undefined;
+    const requests = startRequests(spider, self.rules, Date.now(), isWanted);
+    accepted = await pushStart(requests, deps, outage, self.halt, again);
   }
+  if (again && accepted === 0 && tally.pages === 0 && sayNothingNew(self.joined, deps)) news.noteSaidDry();
 }
 
 /**
@@ -220,7 +230,7 @@ async function rejoin(
   node: NodeState,
   old: Incarnation,
   why: IncarnationDeadError,
-): Promise<Joined | Ending> {
+): Promise<Joined | NodeEnding> {
   const { deps, outage } = node;
   deps.log.warn({}, `${whyJoinAnew(why, deps)}; it joins the crawl anew`);
   old.slots.dropAll();
@@ -245,7 +255,7 @@ function whyJoinAnew({ code, message }: IncarnationDeadError, { options }: NodeD
 }
 
 /** The same budget has just closed the run on other nodes. A node that joins late does not begin another run. */
-function turnedAway({ found }: Joined, reason: string, { options, crawlArguments }: NodeDeps): Ending {
+function turnedAway({ found }: Joined, reason: string, { options, crawlArguments }: NodeDeps): NodeEnding {
   const withinS = options.tunables.nodeTimeoutMs / 1_000;
   const message =
     `the same budget closed the run less than ${withinS} s ago (NODE_TIMEOUT), and a node that joins late does not begin ` +

@@ -131,17 +131,20 @@ export function optionalInteger(
 
 /**
  * One of a few names; `normalize` maps other spellings, such as dotted Python paths, to these names.
- * @param options `offered`: the spellings that completion offers, if not those of `of`
+ * @param options `hint`: what to do in place of another value; `offered`: the spellings that completion offers, if not
+ * those of `of`
  */
 export function choice<const T extends string>(
   options: KindOptions<T> & {
     readonly of: readonly T[];
     readonly normalize?: (value: string) => string;
+    readonly hint?: string;
     readonly expects?: string;
     readonly offered?: readonly string[];
   },
 ): Definition<T, string> {
-  const { of, normalize = (value) => value, expects = `one of ${of.join(', ')}`, offered = of } = options;
+  const { of, normalize = (value) => value, hint, offered = of } = options;
+  const expects = options.expects ?? `one of ${of.join(', ')}${hint === undefined ? '' : ` (${hint})`}`;
   const type = z.string().transform(normalize).pipe(z.enum(of)) as unknown as z.ZodType<T, string>;
   return { ...define<T, string>(type, expects, options, (value) => value), offered };
 }

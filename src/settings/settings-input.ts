@@ -522,8 +522,9 @@ export interface SettingsInput {
   /** A meta refresh with this delay or a longer one is not followed. Unit: seconds. Default: 100. */
   readonly METAREFRESH_MAXDELAY?: Input<'METAREFRESH_MAXDELAY'>;
   /**
-   * Ask for pages that are crawled again (refresh rules, TimedRFPDupeFilter) with the ETag and Last-Modified
-   * of their last download. One that has not changed (304) is done without its callback. Default: true.
+   * Ask for pages that are crawled again (refresh rules, or a DUPEFILTER_CLASS whose fingerprints expire)
+   * with the ETag and Last-Modified of their last download. One that has not changed (304) is done without
+   * its callback. Default: true.
    */
   readonly CONDITIONAL_REQUESTS?: Input<'CONDITIONAL_REQUESTS'>;
   /** Statuses outside 200-299 that reach the callback. Default: []. */

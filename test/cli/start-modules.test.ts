@@ -1,6 +1,5 @@
 /** What a start loads: code that few commands need is loaded on use, so a start does not pay for it. */
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../helpers/cli.js';
 import { createProject } from '../helpers/project.js';
@@ -60,10 +59,14 @@ export default class One extends Spider {
   return { files, modules: [...files.flatMap(modulesIn), ...packages] };
 }
 
-/** esbuild writes the name of each module before its code. */
-function modulesIn(url: string): string[] {
-  const text = readFileSync(fileURLToPath(url), 'utf8');
-  return [...text.matchAll(/^\/\/ ((?:src|node_modules)\/\S+)$/gm)].map(([, file]) => file!);
+/** What the build put into each file of dist/. */
+const built = JSON.parse(readFileSync(new URL('internal.modules.json', dist), 'utf8')) as Record<
+  string,
+  readonly string[]
+>;
+
+function modulesIn(url: string): readonly string[] {
+  return built[url.slice(dist.length)]!;
 }
 
 const crawl = ['crawl', 'one', '--exit-when-done'];

@@ -1,5 +1,6 @@
 /** The dupefilter that forgets each fingerprint in its time. */
 import { describe, expect, it } from 'vitest';
+import type { BackupEntry } from '../../src/frontier/backup/entry.js';
 import type { Dupefilter } from '../../src/frontier/frontier.js';
 import { bringBack, readAll } from './backups-dupefilters.js';
 import type { InCrawl } from './dupefilters.js';
@@ -72,6 +73,23 @@ export function timed(crawlWith: (dupefilter: Dupefilter) => InCrawl): void {
           expect(other).toBeGreaterThan(30_000);
         }
       }),
+    );
+
+    it.each([[[null]], [undefined]])(
+      'keeps the later of two expiries, also where a backup names none: %j',
+      (untilMs) =>
+        crawlWith({ class: 'TimedRFPDupeFilter', expireMs: 60_000 })(async (crawl) => {
+          const frontier = await crawl.outsider();
+          const values = [sha1('page')];
+          const soon: BackupEntry = { kind: 'seen', values, untilMs: [Date.now() + 10_000] };
+          const later: BackupEntry = { kind: 'seen', values, ...(untilMs !== undefined && { untilMs }) };
+          await bringBack(frontier, [soon, later, soon], ['dupefilter']);
+          const [found] = (await readAll(frontier, ['dupefilter'])).flatMap((entry) =>
+            entry.kind === 'seen' ? (entry.untilMs ?? []) : [],
+          );
+          expect(found! - Date.now()).toBeGreaterThan(10_000);
+          expect(found! - Date.now()).toBeLessThanOrEqual(60_000);
+        })(),
     );
 
     it(

@@ -31,7 +31,7 @@ describe.each(everyDupefilter)('a $class', (dupefilter) => {
     // Like a page, it asks by the monotonic clock. Only the expiry is an instant of the calendar.
     const nowMs = performance.now();
     const dateMs = Date.now();
-    seen.learn([{ found: { request: page } }], '1', nowMs);
+    seen.learn([{ found: { request: page } }], '1', { sentMs: nowMs, nowMs });
     seen.age(nowMs);
     expect(seen.has(page)).toBe(true);
     seen.age(nowMs + (expiresAt(dupefilter, dateMs) ?? dateMs + 365 * 86_400_000) - dateMs);

@@ -1,12 +1,12 @@
 /** Download one page for `fetch` and `parse` as the crawl would, with redirects but without a frontier. */
 import type { Downloader, DownloadOptions } from '../../downloader/downloader.js';
+import { type Authorize, type AuthSpider, httpAuthOf } from '../../downloader/http-auth.js';
 import { CrawlnodeError } from '../../errors.js';
 import { inheritedOrigin } from '../../http/message/private-access.js';
 import type { Origin, RequestRecord } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
 import { Response } from '../../http/message/response.js';
 import type { Logger } from '../../log.js';
-import { type Authorize, type AuthSpider, httpAuthOf } from '../../node/page/http-auth.js';
 import { isRedirect, redirected } from '../../node/page/redirected-request.js';
 import type { Settings } from '../../settings/schema.js';
 import { downloaderOptionsOf } from '../project/settings-to-options.js';

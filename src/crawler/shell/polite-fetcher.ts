@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CookieJar } from 'tough-cookie';
 import { createDownloader, type Downloader, type DownloadRequest } from '../../downloader/downloader.js';
+import { httpAuthOf } from '../../downloader/http-auth.js';
 import { CrawlnodeError, messageOf } from '../../errors.js';
 import { inheritedOrigin } from '../../http/message/private-access.js';
 import type { Origin } from '../../http/message/record/request-record.js';
@@ -12,7 +13,6 @@ import type { Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import { domainOf } from '../../http/url/domain.js';
 import type { Logger } from '../../log.js';
-import { httpAuthOf } from '../../node/page/http-auth.js';
 import { crawlDelayMs, judgeRobots } from '../../node/robots/judge-robots.js';
 import { parseRobots } from '../../robots/parse-robots.js';
 import type { Settings } from '../../settings/schema.js';

@@ -8,7 +8,7 @@ import type { FileAnswer, FileStage } from '../../pipelines/files/file-stage.js'
 import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
 import type { Signals } from '../extensions/signals.js';
 import type { LinkRules } from '../links/filter-links.js';
-import type { Flight } from '../page/leased-pages.js';
+import type { Flight } from '../page/flight.js';
 import { settledItems } from '../page/settle-effects.js';
 
 /** A request of a file in work. */

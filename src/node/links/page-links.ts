@@ -82,7 +82,9 @@ export class PageLinks {
   /** Requests that carry items of the page: never withheld, never pushed early. */
   #carriers: readonly FrontierRequest[] = [];
   #hasPushed = false;
-  #workingSinceMs = performance.now();
+  /** When the links were judged; their settle is sent later. */
+  #beganMs = 0;
+  #workingSinceMs = 0;
 
   constructor(page: Page, deps: LinkDeps) {
     this.#page = page;
@@ -101,10 +103,11 @@ export class PageLinks {
   ): Promise<SettledLinks> {
     const { rules, seen } = this.#deps;
     const depth = this.#page.record.depth + 1;
-    seen?.age(performance.now());
+    this.#beganMs = performance.now();
+    seen?.age(this.#beganMs);
     this.#epoch = seen?.epoch ?? null;
     this.#discovered = discovered;
-    this.#workingSinceMs = performance.now();
+    this.#workingSinceMs = this.#beganMs;
     for (let ordinal = 0; ordinal < discovered.length; ordinal++) {
       const found = discovered[ordinal]!;
       const refusal = refusalOf(found.request, depth, rules);
@@ -153,7 +156,8 @@ export class PageLinks {
 
   /** Called after the settle has committed: its links are added to the cache. */
   learn({ epoch, allSeen }: Extract<SettleAnswer, { committed: true }>): void {
-    if (allSeen) this.#deps.seen?.learn(this.#sent, epoch, performance.now());
+    if (!allSeen) return;
+    this.#deps.seen?.learn(this.#sent, epoch, { sentMs: this.#beganMs, nowMs: performance.now() });
   }
 
   /** @returns why REQUEST_MODULE refuses the link; null when it accepts it. */

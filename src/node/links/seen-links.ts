@@ -23,6 +23,14 @@ const MAX_YOUNG_CHARS = 5_000_000;
 /** A link stays in the cache for at most this share of the time after which its fingerprint, recorded now, would expire. */
 const SHARE_OF_EXPIRY = 0.1;
 
+/** By so much the date of this node may be ahead of that of the store, by which fingerprints expire. */
+const CLOCK_SLACK_MS = 5_000;
+
+/** When fingerprints expire that the store records at an instant. Both are instants of the monotonic clock. */
+type ExpiryOf = (recordedMs: number) => number;
+
+const never: ExpiryOf = () => Number.POSITIVE_INFINITY;
+
 /** The cache of a new incarnation; null where code of the project decides what is the same request. */
 export function seenLinksOf(
   identity: { fingerprint?(request: Request): string },
@@ -30,26 +38,23 @@ export function seenLinksOf(
   refresh: Refresh | null = null,
 ): SeenLinks | null {
   if (identity.fingerprint !== undefined) return null;
-  return new SeenLinks(() => {
-    const nowMs = Date.now();
-    const endMs = expiresAt(dupefilter, nowMs);
-    return endMs === null ? Number.POSITIVE_INFINITY : (endMs - nowMs) * SHARE_OF_EXPIRY;
+  return new SeenLinks((recordedMs) => {
+    const dateMs = Date.now() - performance.now();
+    const endMs = expiresAt(dupefilter, dateMs + recordedMs);
+    return endMs === null ? Number.POSITIVE_INFINITY : endMs - dateMs;
   }, refresh);
 }
 
 export class SeenLinks {
-  readonly #maxAgeMs: () => number;
+  readonly #expiryOf: ExpiryOf;
   readonly #refresh: Refresh | null;
   #epoch: string | null = null;
   #young = new Generation(0, Number.POSITIVE_INFINITY);
   #old = this.#young;
 
-  /**
-   * @param maxAgeMs how long a link that is cached now may count as seen; infinite when fingerprints do not expire.
-   * @param refresh links that match it may be fetched again, so they are never cached.
-   */
-  constructor(maxAgeMs: () => number = () => Number.POSITIVE_INFINITY, refresh: Refresh | null = null) {
-    this.#maxAgeMs = maxAgeMs;
+  /** @param refresh links that match it may be fetched again, so they are never cached. */
+  constructor(expiryOf: ExpiryOf = never, refresh: Refresh | null = null) {
+    this.#expiryOf = expiryOf;
     this.#refresh = refresh;
   }
 
@@ -69,13 +74,18 @@ export class SeenLinks {
     return isPlainLink(request) && (this.#young.urls.has(request.url) || this.#old.urls.has(request.url));
   }
 
-  /** Cache links whose settle was answered under `epoch`. */
+  /**
+   * Cache links whose settle was answered under `epoch`. They are not cached when fingerprints that were recorded at its
+   * sending expire before those recorded now may leave the cache: all fingerprints may expire at midnight, and the settle
+   * may have been sent before it.
+   */
   learn(
     links: readonly { readonly found: { readonly request: Request } }[],
     epoch: string,
-    nowMs: number,
+    { sentMs, nowMs }: { readonly sentMs: number; readonly nowMs: number },
   ): void {
     if (epoch !== this.#epoch) this.#begin(epoch, nowMs);
+    if (this.#expiryOf(sentMs - CLOCK_SLACK_MS) < this.#young.sinceMs + this.#young.maxAgeMs) return;
     for (const { found } of links) {
       const { request } = found;
       if (!isPlainLink(request) || this.#refresh?.matches(request.url)) continue;
@@ -101,7 +111,7 @@ export class SeenLinks {
   }
 
   #generation(nowMs: number): Generation {
-    return new Generation(nowMs, this.#maxAgeMs());
+    return new Generation(nowMs, (this.#expiryOf(nowMs) - nowMs) * SHARE_OF_EXPIRY);
   }
 }
 

@@ -1,10 +1,11 @@
 /** Builds the parts of an incarnation: what its pages are processed with, and the work beside them. */
+
+import { type Authorize, httpAuthOf } from '../../downloader/http-auth.js';
 import type { PushAnswer } from '../../frontier/frontier.js';
 import { SessionCookies } from '../cookies/session-cookies.js';
 import { IdleHooks } from '../extensions/idle-hooks.js';
 import type { LinkRules } from '../links/filter-links.js';
 import { seenLinksOf } from '../links/seen-links.js';
-import { type Authorize, httpAuthOf } from '../page/http-auth.js';
 import { Slots } from '../page/leased-pages.js';
 import type { PageDeps } from '../page/page-work.js';
 import { type ConditionalRequests, conditionalRequestsOf } from '../recrawl/conditional-requests.js';
@@ -27,12 +28,12 @@ export interface IncarnationContext {
 /** What the pages of this incarnation are processed with. */
 export function pageDepsOf(context: IncarnationContext, slots: Slots): PageDeps {
   const { node, rules } = context;
-  const { delays, lostStarts, deadEnds, hangingHosts, signals, outage } = node;
+  const { delays, failedStartPages, deadEnds, hangingDomains, signals, outage } = node;
   const { frontier, spider, downloader, pipelines, middleware = null, stats, options, log } = node.deps;
   const authorize = httpAuthOf(spider);
   return {
     ...{ frontier, spider, downloader, pipelines, middleware, stats, signals, options, rules, outage, log },
-    ...{ delays, lostStarts, deadEnds, hangingHosts, authorize },
+    ...{ delays, failedStartPages, deadEnds, hangingDomains, authorize },
     seen: seenLinksOf(rules.hasOwnIdentity ? rules : spider, options.shape.dupefilter, rules.refresh),
     robots: robotsGateOf(context, authorize),
     recrawl: recrawlOf(context),

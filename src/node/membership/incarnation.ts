@@ -18,7 +18,7 @@ import type { Slots } from '../page/leased-pages.js';
 import type { PageDeps } from '../page/page-work.js';
 import type { SeedIntake } from '../seeds/seed-intake.js';
 import { runStart } from '../seeds/start-generator.js';
-import { type Ending, ending, feedEnding, type NodeView } from '../shutdown/node-stop-reason.js';
+import { ending, feedEnding, type NodeEnding, type NodeView } from '../shutdown/node-stop-reason.js';
 import { idleHooksOf, pageDepsOf, seedIntakeOf, slotsOf, startUpkeep } from './incarnation-parts.js';
 import { hasStart } from './membership.js';
 import type { NodeState } from './node-state.js';
@@ -102,7 +102,7 @@ export class Incarnation {
   }
 
   /** Why this node should stop the loop now; null when it should not. @throws the error that ended this incarnation. */
-  whyStop(): Ending | null {
+  whyStop(): NodeEnding | null {
     if (this.#error !== null) throw this.#error.error;
     const node = this.#node;
     const { drain, force, feedsFailing, options } = node.deps;

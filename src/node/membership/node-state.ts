@@ -1,15 +1,14 @@
 /** The state of a node that all its incarnations share. */
-
+import type { Tunables } from '../../frontier/frontier.js';
 import { Signals } from '../extensions/signals.js';
 import { DroppedLinks } from '../links/dropped-links.js';
 import { type LinkRules, linkRules } from '../links/filter-links.js';
 import { VanishedFingerprints } from '../links/vanished-fingerprints.js';
 import type { NodeDeps } from '../node-options.js';
 import { DeadEnds } from '../page/dead-ends.js';
-import { LostStarts } from '../page/failed-start-pages.js';
-import { HangingHosts } from '../page/hanging-hosts.js';
+import { FailedStartPages } from '../page/failed-start-pages.js';
+import { HangingDomains } from '../page/hanging-domains.js';
 import type { Tally } from '../page/leased-pages.js';
-import { UnusedSlots } from '../page/unused-slots.js';
 import { RulesCache } from '../robots/rules-cache.js';
 import { type FinalTotals, readFinalTotals } from '../shutdown/final-totals.js';
 import { Losses } from '../shutdown/lost-requests.js';
@@ -21,22 +20,16 @@ import { OutsideStats } from './outside-stats.js';
 import { Hooks } from './project-hooks.js';
 import { Alarm } from './wake-up.js';
 
-function signalsOf({ extensions = null, spider, frontier, options, log }: NodeDeps): Signals | null {
-  if (extensions === null) return null;
-  const timeoutMs = options.callbackTimeoutMs;
-  return new Signals({ extensions: extensions.all, spider, frontier, timeoutMs, log });
-}
-
 export class NodeState {
   readonly deps: NodeDeps;
   readonly alarm = new Alarm();
   readonly outage: Outage;
   readonly hooks: Hooks;
   readonly delays: DelayLog;
-  readonly lostStarts: LostStarts;
+  readonly failedStartPages: FailedStartPages;
   readonly deadEnds = new DeadEnds();
   readonly unusedSlots: UnusedSlots;
-  readonly hangingHosts: HangingHosts;
+  readonly hangingDomains: HangingDomains;
   readonly droppedLinks: DroppedLinks;
   readonly rulesCache: RulesCache | null;
   readonly outsideStats: OutsideStats;
@@ -60,10 +53,10 @@ export class NodeState {
     this.outage = new Outage(deps.log, { waitTimeoutMs, maxRunMs: budgets.maxRunMs });
     this.hooks = new Hooks(deps);
     this.delays = new DelayLog(deps.log);
-    this.lostStarts = new LostStarts(deps.log);
+    this.failedStartPages = new FailedStartPages(deps.log);
     this.droppedLinks = new DroppedLinks(deps.log);
     this.unusedSlots = new UnusedSlots(deps.options.tunables.slots);
-    this.hangingHosts = new HangingHosts(deps.options.retry);
+    this.hangingDomains = new HangingDomains(deps.options.retry);
     const { robots } = deps.options;
     const agent = robots?.userAgent ?? robots?.defaultUserAgent ?? '';
     this.rulesCache = robots === null ? null : new RulesCache(agent, robots.crawlDelayMaxMs);
@@ -88,4 +81,29 @@ export class NodeState {
     const totals = this.finalTotals;
     if (totals?.run) this.finalTotals = { ...totals, run: { ...totals.run, isOver: true } };
   }
+}
+
+/** The names of DOWNLOAD_SLOTS that no request has had. A misspelt one has no effect, and the summary says so. */
+class UnusedSlots {
+  /** By the lower-case name, as hosts are compared. */
+  readonly #names: Map<string, string>;
+
+  constructor(slots: Tunables['slots']) {
+    this.#names = new Map(Object.keys(slots ?? {}).map((name) => [name.toLowerCase(), name]));
+  }
+
+  /** A request of this domain was leased. */
+  note(domain: string): void {
+    if (this.#names.size > 0) this.#names.delete(domain.toLowerCase());
+  }
+
+  list(): string[] {
+    return [...this.#names.values()];
+  }
+}
+
+function signalsOf({ extensions = null, spider, frontier, options, log }: NodeDeps): Signals | null {
+  if (extensions === null) return null;
+  const timeoutMs = options.callbackTimeoutMs;
+  return new Signals({ extensions: extensions.all, spider, frontier, timeoutMs, log });
 }

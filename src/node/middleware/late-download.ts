@@ -1,6 +1,6 @@
 /** Delays a download that would begin later than the delay of its domain allows, because a middleware was slow. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Flight } from '../page/leased-pages.js';
+import type { Flight } from '../page/flight.js';
 import type { PageDeps } from '../page/page-work.js';
 
 /** A longer wait than the delay explains: the domain rests for another reason, so the request is returned to the queue. */

@@ -24,12 +24,11 @@ import type { Response } from '../../http/message/response.js';
 import { isPrivateHost } from '../../http/url/private-hosts.js';
 import { COOKIES, REDIRECT, RETRY } from '../../settings/built-in-middleware.js';
 import { maskUrls } from '../../settings/mask-urls.js';
-
 import { add } from '../links/filter-links.js';
 import { errback, failed, retry } from '../page/apply-verdict.js';
-import { close, tellDropped } from '../page/commit-page.js';
 import { judgeFailure, judgeStatus, type Verdict } from '../page/judge-download.js';
 import type { PageEnding, Work } from '../page/page-work.js';
+import { close, tellDropped } from '../page/run-project-code.js';
 import type { DownloaderChain, Part, Step, Thrown } from './downloader-chain.js';
 import { takeReturned } from './returned-request.js';
 
@@ -41,14 +40,13 @@ export interface Received {
   readonly pauseMs: number | null;
 }
 
-/** The steps of a page that do not depend on middleware; see `crawl-one.ts`. */
+/** The steps of a page that do not depend on middleware; see `crawl-one.ts` and `download-page.ts`. */
 export interface PageSteps {
   startDownload(work: Work): Promise<Download>;
-  /** Count a download error. @throws any other error, also that of a page that is over or late */
   noteFailure(work: Work, error: unknown): DownloadError;
   noteResponse(work: Work, download: Download): Received;
   finish(work: Work, verdict: Verdict, received: Received): Promise<PageEnding> | PageEnding;
-  giveUp(work: Work, error: DownloadError): Promise<PageEnding>;
+  giveUp(work: Work, error: DownloadError, isExhausted: boolean): Promise<PageEnding>;
 }
 
 /** The built-in steps that a response passes; after each of them its way may end. */
@@ -157,13 +155,11 @@ async function recover(page: Page, cause: DownloadError | Thrown): Promise<PageE
   const error = isDownload ? cause : cause.error;
   const above = await chain.exception(request, error, deps.spider, aboveRetry);
   if (above.kind !== 'pass') return follow(page, above);
-  if (isDownload) {
-    const verdict = judgeFailure(cause, asChanged(page), deps.options);
-    if (verdict.kind === 'retry') return retry(work, verdict, null);
-  }
+  const verdict = isDownload ? judgeFailure(cause, asChanged(page), deps.options) : null;
+  if (verdict?.kind === 'retry') return retry(work, verdict, null);
   const below = await chain.exception(request, error, deps.spider, belowRetry);
   if (below.kind !== 'pass') return follow(page, below);
-  return isDownload ? steps.giveUp(work, cause) : refuse(work, cause, null);
+  return isDownload ? steps.giveUp(work, cause, verdict?.kind === 'exhausted') : refuse(work, cause, null);
 }
 
 /** Modules may also change what `meta` says of statuses and retries. */

@@ -6,8 +6,8 @@ import { maskUrls } from '../../settings/mask-urls.js';
 import { runCallback } from '../../spider/run-callback.js';
 import { add } from '../links/filter-links.js';
 import { errback, failed } from '../page/apply-verdict.js';
-import { commit, tellDropped } from '../page/commit-page.js';
 import type { PageEnding, Work } from '../page/page-work.js';
+import { runProjectCode, tellDropped } from '../page/run-project-code.js';
 import type { SpiderChain } from './spider-chain.js';
 
 /**
@@ -27,7 +27,7 @@ export async function throughSpiderMiddleware(
     const through = (results: AsyncIterable<unknown>) =>
       around.through(refused === null ? results : throwing(refused.error));
     const limits = { ...options, ...around, through };
-    return commit(work, () => runCallback(spider, record.callback, response, limits), outcome);
+    return runProjectCode(work, () => runCallback(spider, record.callback, response, limits), outcome);
   }
   const { status } = response;
   if (!isIgnoreRequest(refused.error)) {

@@ -8,24 +8,22 @@ import { isRequestModuleError } from '../../http/message/request-module.js';
 import { type Failure, type PageLimits, runErrback } from '../../spider/run-callback.js';
 import { endFile, type FileEnd } from '../files/end-file.js';
 import { add, refusalOf, toFrontier } from '../links/filter-links.js';
-import { commit, failedOutcome, tellDropped } from './commit-page.js';
 import type { Verdict } from './judge-download.js';
 import type { PageDeps, PageEnding, Work } from './page-work.js';
 import { redirected } from './redirected-request.js';
+import { failedOutcome, runProjectCode, tellDropped } from './run-project-code.js';
 
 /** The status of a redirect that is followed with GET. */
 const SEE_OTHER = 303;
 
-const badLocation = 'redirect without a usable Location';
-
 /** The same request once more, later. */
 export function retry(
   work: Work,
-  { reason, count, plan, isLenient = false }: Extract<Verdict, { kind: 'retry' }>,
+  { reason, reasonCount, plan, isLenient = false }: Extract<Verdict, { kind: 'retry' }>,
   status: number | null,
 ): PageEnding {
   add(work.counters, 'retry/count');
-  add(work.counters, `retry/reason_count/${count}`);
+  add(work.counters, `retry/reason_count/${reasonCount}`);
   const { afterMs, priority } = plan;
   const attempts = work.record.attempts + 1;
   const record = encodeRecord({
@@ -65,11 +63,12 @@ export async function redirect(
   // Cookies that were added to the jar follow the rules of the jar, so the redirect does not copy them.
   const asked = flight.cookies === null ? record : { ...record, cookies: null };
   const hop = redirected(asked, reason === 'meta_refresh' ? SEE_OTHER : status, location);
-  if (hop === null) {
+  const leadNowhere = () => {
     add(counters, 'redirect/bad_location');
-    deps.deadEnds.note(badLocation, record.url);
+    deps.deadEnds.note('redirect without a usable Location', record.url);
     return record.waitingItem === null ? done() : endOfFile(work, { failed: 'bad_redirect' }, outcome);
-  }
+  };
+  if (hop === null) return leadNowhere();
   const maxTimes = deps.options.redirectMaxTimes ?? deps.options.maxHops;
   if (hop.redirects > maxTimes) {
     add(counters, 'redirect/max_times_reached');
@@ -98,9 +97,7 @@ export async function redirect(
     if (isRequestModuleError(error)) {
       return failed(work, { reason: 'request_module', status, response: null, message: error.message });
     }
-    add(counters, 'redirect/bad_location');
-    deps.deadEnds.note(badLocation, record.url);
-    return record.waitingItem === null ? done() : endOfFile(work, { failed: 'bad_redirect' }, outcome);
+    return leadNowhere();
   }
 }
 
@@ -127,9 +124,9 @@ export async function errback(
     const { reason, status } = failure;
     return endOfFile(work, { failed: reason === 'http_status' ? `http_${status}` : reason }, outcome);
   }
-  if (!deps.lostStarts.tell(record, failure.message)) logLoss(work, failure, outcome);
+  if (!deps.failedStartPages.tell(record, failure.message)) logLoss(work, failure, outcome);
   if (record.errback === null) return { outcome, effects: { ...noEffects, stats: work.counters } };
-  return commit(
+  return runProjectCode(
     work,
     () =>
       runErrback(
@@ -165,9 +162,8 @@ export async function endOfFile(work: Work, end: FileEnd, outcome: Outcome): Pro
   } catch (error) {
     if (flight.over || concernsNode(error)) throw error;
     flight.stats?.take();
-    const failed = failedOutcome(work, error, status, false);
     return {
-      outcome: { ...failed, ...(unstarted && { unstarted }) },
+      outcome: { ...failedOutcome(work, error, status, false), ...(unstarted && { unstarted }) },
       effects: { ...noEffects, stats: counters },
     };
   }

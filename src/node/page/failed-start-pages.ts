@@ -5,7 +5,7 @@ import type { Logger } from '../../log.js';
 /** Only the first of them get the message; the others are logged like any other page. */
 const TOLD = 10;
 
-export class LostStarts {
+export class FailedStartPages {
   readonly #log: Logger;
   #told = 0;
 

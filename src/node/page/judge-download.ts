@@ -7,13 +7,13 @@
  *   RETRY_HTTP_CODES, retryable ──► retry ─────► delayed
  *        the same, used up ───────► exhausted ─► errback, failed
  *   any other status ─────────────► ignored ───► errback, done
- *   any other download error ─────► errback, failed
+ *   any other download error ─────► final ────► errback, failed
  * ```
  */
 import type { RequestRecord } from '../../http/message/record/request-record.js';
 import type { NodeOptions } from '../node-options.js';
 import { isRedirect } from './redirected-request.js';
-import { planRetry, type RetryPlan, retryAfterMs, statusReason } from './retry-plan.js';
+import { firstValue, planRetry, type RetryPlan, retryAfterMs, statusReason } from './retry-plan.js';
 
 /** Response headers with lower-case names, as the downloader hands them over. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -25,12 +25,12 @@ export type Verdict =
       readonly kind: 'retry';
       readonly reason: string;
       /** The reason under Scrapy's `retry/reason_count/`. */
-      readonly count: string;
+      readonly reasonCount: string;
       readonly plan: RetryPlan;
       /** The response was not valid HTTP: the next one is parsed leniently. */
       readonly isLenient?: boolean;
     }
-  | { readonly kind: 'exhausted'; readonly reason: string }
+  | { readonly kind: 'exhausted' }
   | { readonly kind: 'ignored' };
 
 /**
@@ -49,16 +49,16 @@ export function judgeStatus(
 ): Verdict {
   if (status >= 200 && status < 300) return { kind: 'callback' };
 
-  const handled = handledByRequest(status, record);
   const retryable =
     options.retry.httpCodes.includes(status) && options.retry.enabled && record.meta.dont_retry !== true;
   if (retryable && passed !== 'retry') {
     const plan = planRetry(record, pauseMs, options.retry);
-    if (plan !== null) return { kind: 'retry', reason: 'http_status', count: statusReason(status), plan };
+    if (plan !== null)
+      return { kind: 'retry', reason: 'http_status', reasonCount: statusReason(status), plan };
   }
-  if (handled) return { kind: 'callback' };
+  if (isHandledByRequest(status, record)) return { kind: 'callback' };
 
-  const location = first(headers.location);
+  const location = firstValue(headers.location);
   if (
     isRedirect(status) &&
     location &&
@@ -69,7 +69,7 @@ export function judgeStatus(
     return { kind: 'redirect', location };
   }
   if (options.allowAllStatuses || options.allowedStatuses.includes(status)) return { kind: 'callback' };
-  return retryable ? { kind: 'exhausted', reason: 'http_status' } : { kind: 'ignored' };
+  return retryable ? { kind: 'exhausted' } : { kind: 'ignored' };
 }
 
 /**
@@ -86,12 +86,13 @@ export function judgeFailure(
   },
   record: RequestRecord,
   options: NodeOptions,
-): Extract<Verdict, { kind: 'retry' | 'exhausted' }> {
+): Extract<Verdict, { kind: 'retry' | 'exhausted' }> | { readonly kind: 'final' } {
   const isLenient = error.malformed === true;
-  const isRetried = error.retryable && !(isLenient && record.lenient === true);
-  const plan = isRetried ? planRetry(record, error.proxies?.waitMs ?? null, options.retry) : null;
-  if (plan === null) return { kind: 'exhausted', reason: error.reason };
-  return { kind: 'retry', reason: error.reason, count: error.reason, plan, isLenient };
+  if (!error.retryable || (isLenient && record.lenient === true)) return { kind: 'final' };
+  if (!options.retry.enabled || record.meta.dont_retry === true) return { kind: 'final' };
+  const plan = planRetry(record, error.proxies?.waitMs ?? null, options.retry);
+  if (plan === null) return { kind: 'exhausted' };
+  return { kind: 'retry', reason: error.reason, reasonCount: error.reason, plan, isLenient };
 }
 
 /** For how long a 429 or 503 asks the crawl to leave its domain alone; null when it does not say. */
@@ -107,12 +108,8 @@ export function beginWithinMs(delayMs: number): number {
   return delayMs > 0 ? Math.max(50, Math.min(delayMs / 4, 500)) : Number.POSITIVE_INFINITY;
 }
 
-function handledByRequest(status: number, record: RequestRecord): boolean {
-  if (record.meta.handle_httpstatus_all === true) return true;
-  const list = record.meta.handle_httpstatus_list;
-  return Array.isArray(list) && list.includes(status);
-}
-
-function first(header: string | readonly string[] | undefined): string | undefined {
-  return typeof header === 'string' ? header : header?.[0];
+/** Whether the spider wants to see a response of this status itself. */
+export function isHandledByRequest(status: number, { meta }: Pick<RequestRecord, 'meta'>): boolean {
+  const { handle_httpstatus_list: list, handle_httpstatus_all: all } = meta;
+  return all === true || (Array.isArray(list) && list.includes(status));
 }

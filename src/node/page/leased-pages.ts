@@ -11,7 +11,6 @@
  * of the settle. A page whose download stalls waits on without a slot, so that
  * servers that hang do not stop the node.
  */
-import type { Download, DownloadUnderWay, PageTurn } from '../../downloader/downloader.js';
 import { CrawlnodeError, FrontierUnavailableError } from '../../errors.js';
 import {
   type Effects,
@@ -21,94 +20,17 @@ import {
   type Outcome,
   type PushAnswer,
 } from '../../frontier/frontier.js';
-import type { PageCookies } from '../../http/cookies/page-cookies.js';
-import type { Response } from '../../http/message/response.js';
 import type { Logger } from '../../log.js';
-import type { StatChanges } from '../../stats/stat-changes.js';
 import type { PageLinks } from '../links/page-links.js';
 import type { Outage } from '../membership/outage.js';
 import type { Alarm } from '../membership/wake-up.js';
 import type { ItemListener } from '../node-options.js';
-import type { Revisit } from '../recrawl/revisit.js';
-import { beginWithinMs } from './judge-download.js';
+import { Flight } from './flight.js';
 
 /**
  * How many stalled requests may wait beside the slots, as a multiple of the concurrency. Each holds a socket and a lease.
  */
 const STALLED_PER_SLOT = 4;
-
-/** One leased page in progress. */
-export class Flight {
-  readonly lease: Lease;
-  /** `performance.now()` from which the delay of its domain counts: when the lease was asked for, or a later instant of `defer`. */
-  dueAt: number;
-  /** Set when its download begins: from then on the page counts against the budget. */
-  started = false;
-  /** The cookies that the page uses and changes; null when there are none. */
-  cookies: PageCookies | null = null;
-  /** Set for a page that may have been downloaded before; else null. */
-  revisit: Revisit | null = null;
-  /** Latency of its response; null before, and when it must not change the delay. */
-  latencyMs: number | null = null;
-  /** True once it has been settled or dropped; what the page still does has no effect. */
-  over = false;
-  /** Kept for who listens to committed items. */
-  response: Response | null = null;
-  /** Changes of the project's stats by the code of this page; null when there is none. */
-  stats: StatChanges | null = null;
-  /** Its turn to run among the pages with large bodies; null for others. */
-  turn: PageTurn | null = null;
-  /** The reason of a CloseSpider that its code threw; null for none. */
-  closing: string | null = null;
-  /** Called when its download stalls. The slot is free then. */
-  readonly onStall: () => void;
-  #downloading: DownloadUnderWay | null = null;
-  #abort: AbortController | null = null;
-
-  constructor(lease: Lease, askedAt: number, onStall: () => void) {
-    this.lease = lease;
-    this.dueAt = askedAt;
-    this.onStall = onStall;
-  }
-
-  /** `performance.now()` after which its download must not begin. */
-  get beginByMs(): number {
-    return this.dueAt + beginWithinMs(this.lease.delayMs);
-  }
-
-  /** Whether its server sends nothing at present (`DownloadUnderWay.isStalled`). */
-  get isStalled(): boolean {
-    return this.#downloading?.isStalled === true;
-  }
-
-  /** End the download, if there is one, as a `timeout`. */
-  timeOut(says: string): void {
-    this.#downloading?.timeOut(says);
-  }
-
-  /** Await a download, which is aborted with this page. */
-  async during(download: DownloadUnderWay): Promise<Download> {
-    this.#downloading = download;
-    try {
-      return await download.result;
-    } finally {
-      this.#downloading = null;
-    }
-  }
-
-  /** Aborted with this page. Created on first use: few pages need it, and it costs more than the links of a page. */
-  get signal(): AbortSignal {
-    this.#abort ??= new AbortController();
-    if (this.over) this.#abort.abort();
-    return this.#abort.signal;
-  }
-
-  /** Once it is over. */
-  abort(): void {
-    this.#downloading?.abort();
-    this.#abort?.abort();
-  }
-}
 
 /** What this node has committed since it started; it outlives a change of incarnation. */
 export interface Tally {
@@ -290,12 +212,9 @@ export class Slots {
   }
 }
 
-/**
- * Add the page's changes of cookies, unless its request is returned to the queue, and of the project's stats, unless the
- * page is tried again.
- */
+/** Add the page's changes of cookies, and of the project's stats, unless its request returns to the queue. */
 function withOwn({ cookies, stats, closing }: Flight, { kind }: Outcome, effects: Effects): Effects {
-  const changes = cookies === null || kind === 'released' ? [] : cookies.changes();
+  const changes = cookies?.changes() ?? [];
   if (stats !== null) stats.isOver = true;
   const custom =
     stats === null || stats.isEmpty || kind === 'retry' || kind === 'released' ? [] : stats.take();

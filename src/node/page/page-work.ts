@@ -1,5 +1,6 @@
 /** The types that the steps of a page share: what it is processed with, the page itself, and how it ends. */
 import type { Downloader } from '../../downloader/downloader.js';
+import type { Authorize } from '../../downloader/http-auth.js';
 import type { Effects, Outcome } from '../../frontier/frontier.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
 import type { Request } from '../../http/message/request.js';
@@ -16,10 +17,9 @@ import type { Middleware } from '../middleware/load-middleware.js';
 import type { NodeOptions } from '../node-options.js';
 import type { ConditionalRequests } from '../recrawl/conditional-requests.js';
 import type { RobotsGate } from '../robots/robots-gate.js';
-import type { LostStarts } from './failed-start-pages.js';
-import type { HangingHosts } from './hanging-hosts.js';
-import type { Authorize } from './http-auth.js';
-import type { Flight } from './leased-pages.js';
+import type { FailedStartPages } from './failed-start-pages.js';
+import type { Flight } from './flight.js';
+import type { HangingDomains } from './hanging-domains.js';
 
 /** What every page of a crawl is processed with. */
 export interface PageDeps extends LinkDeps {
@@ -30,8 +30,8 @@ export interface PageDeps extends LinkDeps {
   readonly options: NodeOptions;
   readonly authorize: Authorize;
   readonly delays: DelayLog;
-  readonly lostStarts: LostStarts;
-  readonly hangingHosts: HangingHosts;
+  readonly failedStartPages: FailedStartPages;
+  readonly hangingDomains: HangingDomains;
   readonly cookies: SessionCookies;
   readonly stats: NodeStats;
   /** Null without extensions. */

@@ -43,7 +43,7 @@ export function retryAfterMs(
   nowMs: number,
   capMs: number,
 ): number | null {
-  const text = (typeof header === 'string' ? header : header?.[0])?.trim();
+  const text = firstValue(header)?.trim();
   if (!text) return null;
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.min(capMs, Math.round(Number(text) * 1000));
   // Date.parse is generous ("-5" is a year to it); every form of HTTP date begins with the name of a day.
@@ -51,6 +51,11 @@ export function retryAfterMs(
   // The oldest form, asctime, names no zone; it is GMT (RFC 9110 §5.6.7).
   const atMs = Date.parse(/\d{4}$/.test(text) ? `${text} GMT` : text);
   return Number.isNaN(atMs) ? null : Math.max(0, Math.min(capMs, atMs - nowMs));
+}
+
+/** The value of a header; of a repeated one the first. */
+export function firstValue(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : header?.[0];
 }
 
 /** How Scrapy names a status in `retry/reason_count/…`, such as `503 Service Unavailable`. */

@@ -10,6 +10,7 @@ import type { Request } from '../../http/message/request.js';
 import { conditionalHeaders, decodeValidators } from '../../http/validators.js';
 import type { Logger } from '../../log.js';
 import type { Refresh } from '../../spider/refresh.js';
+import { isHandledByRequest } from '../page/judge-download.js';
 import { type ComesAgain, Revisit } from './revisit.js';
 
 /** Headers with which a spider makes its own conditional or partial request. */
@@ -59,7 +60,7 @@ export class ConditionalRequests {
    */
   ready({ flight, request }: Page): Promise<void> | null {
     if (request.method !== 'GET' || request.body !== null || !this.#mayBeAsked(request)) return null;
-    if (handlesNotModified(request) || hasOwnConditions(request)) return null;
+    if (isHandledByRequest(NOT_MODIFIED, request) || hasOwnConditions(request)) return null;
     return this.#read(flight, this.#deps.fingerprint(request));
   }
 
@@ -102,10 +103,4 @@ export function isUnchanged(revisit: Revisit | null, status: number): boolean {
 
 function hasOwnConditions({ headers }: Pick<DownloadRequest, 'headers'>): boolean {
   return Object.keys(headers).some((name) => OWN_CONDITIONS.test(name));
-}
-
-/** The spider wants to see a 304 itself. */
-function handlesNotModified({ meta }: Request): boolean {
-  const { handle_httpstatus_list: list, handle_httpstatus_all: all } = meta;
-  return all === true || (Array.isArray(list) && list.includes(NOT_MODIFIED));
 }

@@ -8,6 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DownloadError } from '../../downloader/download-error.js';
 import type { Downloader } from '../../downloader/downloader.js';
+import type { Authorize } from '../../downloader/http-auth.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { MAX_ROBOTS_MS, type RobotsClaim, type RobotsResult } from '../../frontier/robots/robots-state.js';
 import { inheritedOrigin } from '../../http/message/private-access.js';
@@ -16,9 +17,8 @@ import { Request } from '../../http/message/request.js';
 import { type DomainKey, domainOf } from '../../http/url/domain.js';
 import { add, type Counters } from '../links/filter-links.js';
 import type { RetryOptions } from '../node-options.js';
-import type { Authorize } from '../page/http-auth.js';
+import type { Flight } from '../page/flight.js';
 import { askedPause } from '../page/judge-download.js';
-import type { Flight } from '../page/leased-pages.js';
 import { planRetry } from '../page/retry-plan.js';
 import { judgeRobots } from './judge-robots.js';
 

@@ -2,8 +2,8 @@
 import { noEffects, type Outcome } from '../../frontier/frontier.js';
 import { add } from '../links/filter-links.js';
 import { errback } from '../page/apply-verdict.js';
-import { tellDropped } from '../page/commit-page.js';
 import type { PageEnding, Work } from '../page/page-work.js';
+import { tellDropped } from '../page/run-project-code.js';
 import type { Passage } from './robots-gate.js';
 
 /** Forbidden: errback, done. Unreachable: errback, failed. No page is counted against the budget. */

@@ -19,7 +19,7 @@ import { OTHER_PORT, PLAIN_HOST } from '../../http/url/host-patterns.js';
 import type { Logger } from '../../log.js';
 import type { Outage } from '../membership/outage.js';
 import type { RobotsOptions } from '../node-options.js';
-import type { Flight } from '../page/leased-pages.js';
+import type { Flight } from '../page/flight.js';
 import { type FetchDeps, type FetchEnd, fetchRobots, PageCannotBeSent } from './fetch-robots.js';
 import type { OriginRules, RulesCache } from './rules-cache.js';
 

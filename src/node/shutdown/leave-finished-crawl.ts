@@ -21,7 +21,7 @@
 import type { Silence } from '../../frontier/frontier.js';
 import type { Incarnation } from '../membership/incarnation.js';
 import type { NodeState } from '../membership/node-state.js';
-import type { Ending } from './node-stop-reason.js';
+import type { NodeEnding } from './node-stop-reason.js';
 
 /** A live node is noticed within a second. During it the leave is tried often, later seldom. */
 const SOON_MS = 1_000;
@@ -52,7 +52,7 @@ export class Parting {
   }
 
   /** @param end how the crawl ends by its state. @returns the same once this node may leave; it may have left by then. */
-  async judge(end: Ending | null): Promise<Ending | null> {
+  async judge(end: NodeEnding | null): Promise<NodeEnding | null> {
     this.#waitMs = null;
     if (end === null) this.#since = null;
     if (end !== null && this.#awaitsSibling(end)) {
@@ -66,7 +66,7 @@ export class Parting {
   }
 
   /** At most for NODE_TIMEOUT, in case a sibling hangs while it starts. */
-  #awaitsSibling({ reason }: Ending): boolean {
+  #awaitsSibling({ reason }: NodeEnding): boolean {
     const { siblings, options } = this.#node.deps;
     const beginsAgain =
       reason === 'finished' ? !options.shape.persist || options.flushOnStart : this.#self.isClosedByCode;
@@ -76,11 +76,11 @@ export class Parting {
   }
 
   /** A crawl that was ended by a budget or a stop is kept, so nobody needs to be the last. */
-  #mayClear({ reason }: Ending): boolean {
+  #mayClear({ reason }: NodeEnding): boolean {
     return reason === 'finished' && !this.#node.deps.options.shape.persist;
   }
 
-  async #leave(end: Ending): Promise<Ending | null> {
+  async #leave(end: NodeEnding): Promise<NodeEnding | null> {
     const now = performance.now();
     this.#since ??= now;
     const waitedMs = now - this.#since;

@@ -6,7 +6,7 @@ import type { CrawlState, Joined } from '../../frontier/frontier.js';
 import { lossMessage } from './lost-requests.js';
 
 /** The end of a node's part in the crawl. */
-export interface Ending {
+export interface NodeEnding {
   /** Scrapy's closing reason where it has one. */
   readonly reason: string;
   readonly exitCode: 0 | 1 | 4;
@@ -34,7 +34,7 @@ export interface NodeView {
   readonly crawlArguments: string;
 }
 
-export function ending(reason: string, message: string | null = null): Ending {
+export function ending(reason: string, message: string | null = null): NodeEnding {
   return { reason, exitCode: 0, message, leave: true };
 }
 
@@ -42,7 +42,7 @@ export function ending(reason: string, message: string | null = null): Ending {
  * Whether the crawl is over for this node. The store decides whether it is complete (`finished`), so that all nodes agree.
  * A crawl in which nothing has begun waits for its first seed.
  */
-export function crawlEnding(crawl: CrawlState, view: NodeView): Ending | null {
+export function crawlEnding(crawl: CrawlState, view: NodeView): NodeEnding | null {
   if (crawl.closing !== null) return withLosses(ending(crawl.closing), crawl, view);
   if (crawl.control === 'stopping') return ending('stopped');
   if (isIdleTooLong(crawl, view)) return withLosses(ending('finished', nothingToDo(view)), crawl, view);
@@ -59,10 +59,10 @@ export function crawlEnding(crawl: CrawlState, view: NodeView): Ending | null {
  * requests are lost is complete, but not finished. `stop` and signals keep their codes, so that a supervisor starts nothing again.
  */
 export function withLosses(
-  end: Ending,
+  end: NodeEnding,
   { lost }: Pick<CrawlState, 'lost'>,
   { crawlArguments }: Pick<NodeView, 'crawlArguments'>,
-): Ending {
+): NodeEnding {
   if (lost === 0) return end;
   const reason = end.reason === 'finished' ? 'requests_lost' : end.reason;
   return { ...end, reason, exitCode: 1, message: lossMessage(lost, crawlArguments) };
@@ -74,7 +74,7 @@ export function withLosses(
  * @param held requests that this node has in progress
  * @throws the error itself, where it is none that ends a node in good order
  */
-export function errorEnding(error: unknown, persist: boolean, held: number): Ending {
+export function errorEnding(error: unknown, persist: boolean, held: number): NodeEnding {
   if (error instanceof WaitedTooLongError) {
     const { code: reason, exitCode } = error;
     const inProgress = held === 0 ? 'nothing' : howMany(held, 'request');
@@ -95,7 +95,7 @@ export function errorEnding(error: unknown, persist: boolean, held: number): End
  * A feed file could not be written for WAIT_TIMEOUT, and more items wait for it than may (FEED_OUTBOX_LIMIT); or it is not as
  * the crawl has left it.
  */
-export function feedEnding({ why, isFinal }: FeedTrouble, waitedMs: number): Ending {
+export function feedEnding({ why, isFinal }: FeedTrouble, waitedMs: number): NodeEnding {
   if (isFinal) return { reason: 'feed_changed', exitCode: 1, message: why, leave: true };
   const waited = `waited ${waitedMs / 1_000} s for it (WAIT_TIMEOUT)`;
   const message = `${why}; ${waited}; the items committed so far wait in the frontier and are written by the next run`;

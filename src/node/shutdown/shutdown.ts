@@ -9,7 +9,7 @@ import type { Logger } from '../../log.js';
 import type { Outage } from '../membership/outage.js';
 import type { Alarm } from '../membership/wake-up.js';
 import type { Slots } from '../page/leased-pages.js';
-import type { Ending } from './node-stop-reason.js';
+import type { NodeEnding } from './node-stop-reason.js';
 
 /** The time for the store to answer releases and the leave, once the grace time is over. */
 const LAST_WORDS_MS = 1_000;
@@ -38,7 +38,7 @@ export interface Leaving {
 }
 
 /** Wait for the pages in progress, then leave the crawl with the reason of the ending. */
-export async function windDown(ending: Ending, leaving: Leaving): Promise<void> {
+export async function windDown(ending: NodeEnding, leaving: Leaving): Promise<void> {
   const { slots, alarm, force, log, disowned } = leaving;
   const deadline = performance.now() + (ending.atOnce ? 0 : leaving.graceMs);
   const leftMs = () => (force.aborted ? 0 : Math.max(0, deadline - performance.now()));

@@ -35,7 +35,8 @@ export function imageJudge({ minWidth, minHeight }: ImageLimits): Judge {
     if (type === undefined || !type.mime.startsWith('image/')) return { refused: 'not_an_image' };
     let size: { readonly width: number; readonly height: number };
     try {
-      size = imageSize(body);
+      // image-size reads the ArrayBuffer behind a view, also past its end: a copy has nothing there.
+      size = imageSize(new Uint8Array(body));
     } catch {
       return { refused: 'not_an_image' };
     }

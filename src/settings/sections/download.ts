@@ -230,7 +230,7 @@ export const downloadSettings = {
   }),
   CONDITIONAL_REQUESTS: flag({
     default: true,
-    text: 'Ask for pages that are crawled again (refresh rules, TimedRFPDupeFilter) with the ETag and Last-Modified of their last download. One that has not changed (304) is done without its callback.',
+    text: 'Ask for pages that are crawled again (refresh rules, or a DUPEFILTER_CLASS whose fingerprints expire) with the ETag and Last-Modified of their last download. One that has not changed (304) is done without its callback.',
   }),
   HTTPERROR_ALLOWED_CODES: list(httpCodes, {
     default: [],

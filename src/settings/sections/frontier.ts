@@ -44,8 +44,7 @@ export const frontierSettings = {
   SCHEDULER_QUEUE_CLASS: choice({
     of: ['PriorityQueue', 'FifoQueue', 'LifoQueue'],
     default: 'PriorityQueue',
-    expects:
-      'one of PriorityQueue, FifoQueue, LifoQueue (in place of a queue class of your own, write a module with priority(request) and name it in REQUEST_MODULE)',
+    hint: 'in place of a queue class of your own, write a module with priority(request) and name it in REQUEST_MODULE',
     normalize: pythonClass,
     text: 'Order of requests. PriorityQueue: higher priority first, and by arrival among equals. FifoQueue: oldest first. LifoQueue: newest first. The dotted Python paths and SpiderPriorityQueue, SpiderQueue, SpiderStack are accepted too.',
   }),
@@ -72,8 +71,7 @@ export const frontierSettings = {
   DUPEFILTER_CLASS: choice({
     of: ['RFPDupeFilter', 'TimedRFPDupeFilter', 'StateDupeFilter', 'BloomDupeFilter', 'CompactDupeFilter'],
     default: 'RFPDupeFilter',
-    expects:
-      'one of RFPDupeFilter, TimedRFPDupeFilter, StateDupeFilter, BloomDupeFilter, CompactDupeFilter (in place of a dupefilter class of your own, write a module with fingerprint(request) and name it in REQUEST_MODULE)',
+    hint: 'in place of a dupefilter class of your own, write a module with fingerprint(request) and name it in REQUEST_MODULE',
     normalize: pythonClass,
     text: 'How the crawl remembers which requests it has seen. RFPDupeFilter: exact, in the format of Scrapy-Redis. TimedRFPDupeFilter: exact, and each fingerprint expires. StateDupeFilter: exact, with the state of each request. BloomDupeFilter: small, with a configurable error rate. CompactDupeFilter: small and nearly exact. All nodes and seeds of a crawl use the same class; it can be changed after "reset --only dupefilter".',
   }),
@@ -103,7 +101,7 @@ export const frontierSettings = {
   REQUEST_FINGERPRINTER: choice({
     of: ['scrapy-redis', 'scrapy', 'scrapy-2.6'],
     default: 'scrapy-redis',
-    expects: 'one of scrapy-redis, scrapy, scrapy-2.6 (a module of your own goes into REQUEST_MODULE)',
+    hint: 'a module of your own goes into REQUEST_MODULE',
     text: 'Algorithm of the fingerprint. scrapy-redis: of Scrapy-Redis >= 0.8. scrapy: of Scrapy >= 2.7. scrapy-2.6: of Scrapy <= 2.6.',
   }),
   REQUEST_MODULE: define(

@@ -159,6 +159,8 @@ describe.skipIf(!mounts)('a disk that is full', () => {
 
   it('of the feed is waited for: exit 1, and the next run writes what waited', async () => {
     const limits = ['-s', 'WAIT_TIMEOUT=1', '-s', 'FEED_OUTBOX_LIMIT=5', '-s', 'SHUTDOWN_TIMEOUT=1'];
+    // One page at a time, so that the disk is full long before the last page.
+    limits.push('-s', 'CONCURRENT_REQUESTS=1');
     const output = await onSmallDisk('100k', '-o', 'small/items.jsonl', ...limits);
     expect(output).toContain('codes 1 0');
     expect(output).toMatch(

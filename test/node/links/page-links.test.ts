@@ -41,7 +41,7 @@ it('a page that began before anything was known to be seen sends all of its link
   const all = found();
   const taken = linksOf('a'.repeat(40), frontier, { seen }).take(all, {}, flight);
   // Its first thousand are being pushed; another page is settled meanwhile.
-  seen.learn([{ found: all[2_400]! }], 'epoch', 0);
+  seen.learn([{ found: all[2_400]! }], 'epoch', { sentMs: 0, nowMs: 0 });
   const { requests, withheld } = await taken;
 
   const { pending } = await frontier.snapshot();

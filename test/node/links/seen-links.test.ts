@@ -13,12 +13,14 @@ import { startSite } from '../../helpers/sites/site.js';
 const request = (url: string, options?: RequestOptions) => new Request(url, options);
 const link = (url: string, options?: RequestOptions) => ({ found: { request: request(url, options) } });
 const A = 'http://a.example/a';
+/** A settle that is answered at once. */
+const at = (nowMs: number) => ({ sentMs: nowMs, nowMs });
 
 describe('the cache of seen links', () => {
   it('knows a link from the settle that carried it, in the same spelling', () => {
     const seen = new SeenLinks();
     expect(seen.epoch).toBeNull();
-    seen.learn([link(A)], '7', 0);
+    seen.learn([link(A)], '7', at(0));
     expect(seen.epoch).toBe('7');
     expect(seen.has(request(A))).toBe(true);
     expect(seen.has(request(A, { priority: 3, meta: { any: 1 } }))).toBe(true);
@@ -32,16 +34,16 @@ describe('the cache of seen links', () => {
     ['dontFilter', { dontFilter: true }],
   ])('neither takes nor finds a request with %s', (_, options) => {
     const seen = new SeenLinks();
-    seen.learn([link(A, options)], '7', 0);
+    seen.learn([link(A, options)], '7', at(0));
     expect(seen.has(request(A))).toBe(false);
-    seen.learn([link(A)], '7', 0);
+    seen.learn([link(A)], '7', at(0));
     expect(seen.has(request(A, options))).toBe(false);
   });
 
   it('begins anew under another epoch, and when the store refuses its own', () => {
     const seen = new SeenLinks();
-    seen.learn([link(A)], '7', 0);
-    seen.learn([link(`${A}b`)], '8', 0);
+    seen.learn([link(A)], '7', at(0));
+    seen.learn([link(`${A}b`)], '8', at(0));
     expect(seen.has(request(A))).toBe(false);
     seen.forget('7');
     expect(seen.has(request(`${A}b`))).toBe(true);
@@ -56,7 +58,7 @@ describe('the cache of seen links', () => {
     seen.learn(
       Array.from({ length: 85_000 }, (_, n) => link(url(n))),
       '7',
-      0,
+      at(0),
     );
     expect(seen.has(request(url(84_999)))).toBe(true);
     expect(seen.has(request(url(60_000)))).toBe(true);
@@ -68,8 +70,8 @@ describe('the cache of seen links', () => {
     const url = (n: number) => `${A}?${'x'.repeat(1_976)}&n=${n}`.padEnd(2_000, '-');
     const links = Array.from({ length: 6_000 }, (_, n) => link(url(n)));
     // Known ones are not counted again.
-    for (let time = 0; time < 3; time++) seen.learn(links.slice(0, 2_000), '7', 0);
-    seen.learn(links, '7', 0);
+    for (let time = 0; time < 3; time++) seen.learn(links.slice(0, 2_000), '7', at(0));
+    seen.learn(links, '7', at(0));
     const known = links.filter(({ found }) => seen.has(found.request)).length;
     expect(known).toBeGreaterThanOrEqual(2_500);
     expect(known).toBeLessThanOrEqual(5_001);
@@ -80,13 +82,29 @@ describe('the cache of seen links', () => {
   it('lets a link live at most a tenth of the expiry of its fingerprint, however long nobody looks', () => {
     const seen = seenLinksOf({}, { class: 'TimedRFPDupeFilter', expireMs: 10_000 })!;
     seen.age(100_000);
-    seen.learn([link(A)], '7', 100_000);
+    seen.learn([link(A)], '7', at(100_000));
     seen.age(100_900);
     expect(seen.has(request(A))).toBe(true);
     seen.age(101_000);
     expect(seen.has(request(A))).toBe(false);
-    seen.learn([link(A)], '7', 101_000);
+    seen.learn([link(A)], '7', at(101_000));
     seen.age(200_000);
+    expect(seen.has(request(A))).toBe(false);
+  });
+
+  it('caches no link whose fingerprint was recorded before midnight, where all expire at midnight', () => {
+    const dayMs = 86_400_000;
+    const seen = new SeenLinks((recordedMs) => (Math.floor(recordedMs / dayMs) + 1) * dayMs);
+    seen.age(dayMs + 10);
+    // Its settle was sent on the day before, and is answered on this one.
+    seen.learn([link(A)], '7', { sentMs: dayMs - 10, nowMs: dayMs + 20 });
+    expect(seen.has(request(A))).toBe(false);
+    // The clock of the store may still be before midnight.
+    seen.learn([link(A)], '7', { sentMs: dayMs + 2_000, nowMs: dayMs + 2_010 });
+    expect(seen.has(request(A))).toBe(false);
+    seen.learn([link(A)], '7', { sentMs: dayMs + 60_000, nowMs: dayMs + 60_010 });
+    expect(seen.has(request(A))).toBe(true);
+    seen.age(2 * dayMs - 1);
     expect(seen.has(request(A))).toBe(false);
   });
 

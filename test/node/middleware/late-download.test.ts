@@ -4,7 +4,7 @@ import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import { silentLogger } from '../../../src/log.js';
 import { Outage } from '../../../src/node/membership/outage.js';
 import { awaitOwnTurn } from '../../../src/node/middleware/late-download.js';
-import { Flight } from '../../../src/node/page/leased-pages.js';
+import { Flight } from '../../../src/node/page/flight.js';
 import { request, takeOne } from '../../frontier-contract/world.js';
 import { joinAs } from '../../helpers/joining.js';
 import { freshStore } from '../../helpers/node.js';

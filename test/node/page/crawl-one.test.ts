@@ -9,7 +9,7 @@ import { Request } from '../../../src/http/message/request.js';
 import type { Response } from '../../../src/http/message/response.js';
 import type { Failure } from '../../../src/spider/run-callback.js';
 import { Spider } from '../../../src/spider/spider.js';
-import { crawl, freshStore, type NodeChoice } from '../../helpers/node.js';
+import { crawl, freshStore, type NodeChoice, nodeOptions } from '../../helpers/node.js';
 import { startSite } from '../../helpers/sites/site.js';
 
 type Route = (response: http.ServerResponse, request: http.IncomingMessage) => void;
@@ -253,6 +253,19 @@ describe('a status that is no page', () => {
 });
 
 describe('a download that fails', () => {
+  it.each([
+    [
+      'RETRY_ENABLED is false',
+      { choice: { options: { retry: { ...nodeOptions().retry, enabled: false } } } },
+    ],
+    ['the request has dont_retry', { start: { meta: { dont_retry: true } } }],
+  ])('is not counted among those whose retries are used up because %s', async (_, options) => {
+    const { asked, snapshot } = await run({ '/': (response) => void response.destroy() }, follow, options);
+    expect(asked).toHaveLength(1);
+    expect(snapshot).toMatchObject({ failed: 1 });
+    expect(snapshot.counters).not.toHaveProperty('retry/max_reached');
+  });
+
   it('is tried again when that may help, then fails with its reason', async () => {
     const { asked, snapshot, failed } = await run({ '/': (response) => void response.destroy() }, follow);
     expect(asked).toHaveLength(3);

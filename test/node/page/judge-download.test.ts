@@ -59,9 +59,9 @@ describe('judgeStatus', () => {
     expect(judge(503)).toMatchObject({
       kind: 'retry',
       reason: 'http_status',
-      count: '503 Service Unavailable',
+      reasonCount: '503 Service Unavailable',
     });
-    expect(judge(503, { attempts: 2 })).toEqual({ kind: 'exhausted', reason: 'http_status' });
+    expect(judge(503, { attempts: 2 })).toEqual({ kind: 'exhausted' });
   });
 
   it('retries before it hands a status to a callback that asked for it, as Scrapy does', () => {
@@ -89,9 +89,8 @@ describe('judgeFailure', () => {
     expect(judgeFailure({ reason: 'timeout', retryable: true }, record(), options).kind).toBe('retry');
     expect(judgeFailure({ reason: 'timeout', retryable: true }, record({ attempts: 2 }), options)).toEqual({
       kind: 'exhausted',
-      reason: 'timeout',
     });
-    expect(judgeFailure({ reason: 'tls', retryable: false }, record(), options).kind).toBe('exhausted');
+    expect(judgeFailure({ reason: 'tls', retryable: false }, record(), options).kind).toBe('final');
   });
 });
 

@@ -208,6 +208,15 @@ describe('ImagesPipeline', () => {
     });
     expect(stored()).toEqual([]);
   });
+
+  it('reads no byte behind the body, where others share its memory', async () => {
+    const stage = await images();
+    const body = png(100, 100).subarray(0, 18);
+    const answer = { status: 200, body };
+    expect(await receive(stage, 'https://shop.example/photo.png', answer)).toMatchObject({
+      reason: 'not_an_image',
+    });
+  });
 });
 
 describe('a pipeline that extends FilesPipeline', () => {

@@ -213,11 +213,11 @@ export class TimedDupefilter extends RowDupefilter {
   override fromBackup(fingerprint: Uint8Array, of: BackedUp): void {
     const { sql, nowMs } = this.crawl;
     const latestMs = expiresAt(this.choice, nowMs);
-    if (latestMs === null || typeof of.untilMs !== 'number') {
+    if (latestMs === null) {
       super.fromBackup(fingerprint, of);
       return;
     }
-    const untilMs = Math.min(of.untilMs, latestMs);
+    const untilMs = Math.min(of.untilMs ?? latestMs, latestMs);
     const isNew = sql.run`INSERT OR IGNORE INTO seen_timed (space, id, until) VALUES (${this.space}, ${fingerprint}, ${untilMs})`;
     if (isNew === 0) {
       sql.run`UPDATE seen_timed SET until = max(until, ${untilMs}) WHERE space = ${this.space} AND id = ${fingerprint} AND until > 0`;

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { openFrontier } from '../../../src/frontier/choose-engine.js';
-import { HangingHosts } from '../../../src/node/page/hanging-hosts.js';
+import { HangingDomains } from '../../../src/node/page/hanging-domains.js';
 import { Spider } from '../../../src/spider/spider.js';
 import { freshStore, startNode } from '../../helpers/node.js';
 import { type RawSite, rawSite } from '../../helpers/sites/raw-site.js';
@@ -66,7 +66,7 @@ it('more than four times the concurrency do not wait: the oldest end as timeouts
 }, 90_000);
 
 it('a host rests longer each time it hangs, once for all requests that hang together, and is forgiven when it answers', () => {
-  const hosts = new HangingHosts({ baseMs: 1_000, capMs: 5_000 });
+  const hosts = new HangingDomains({ baseMs: 1_000, capMs: 5_000 });
   expect(hosts.hung('a', 0)).toBe(1_000);
   expect(hosts.hung('a', 10)).toBeNull();
   expect(hosts.hung('b', 10)).toBe(1_000);

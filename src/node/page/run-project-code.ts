@@ -13,11 +13,10 @@ import type { PageEnding, Work } from './page-work.js';
 import { effectsOf } from './settle-effects.js';
 
 /**
- * Run the code of the project. If any of it throws, nothing of the page is committed, and the page fails. With
- * CALLBACK_ERROR `keep`, what the callback yielded before its error is committed, and the page is marked in the failed
- * list.
+ * Run the code of the project. With CALLBACK_ERROR `keep`, what the callback yielded before its error is committed, and the
+ * page is marked in the failed list. @param wanted the outcome where nothing throws
  */
-export async function commit(
+export async function runProjectCode(
   work: Work,
   run: () => Promise<PageResult>,
   wanted: Outcome,

@@ -1,12 +1,12 @@
 /** The credentials of a spider go to its domain alone, and are never stored. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { Request } from '../../../src/http/message/request.js';
-import type { Response } from '../../../src/http/message/response.js';
-import { httpAuthOf } from '../../../src/node/page/http-auth.js';
-import { Spider } from '../../../src/spider/spider.js';
-import { freshStore, startNode } from '../../helpers/node.js';
-import { startSite } from '../../helpers/sites/site.js';
+import { httpAuthOf } from '../../src/downloader/http-auth.js';
+import { Request } from '../../src/http/message/request.js';
+import type { Response } from '../../src/http/message/response.js';
+import { Spider } from '../../src/spider/spider.js';
+import { freshStore, startNode } from '../helpers/node.js';
+import { startSite } from '../helpers/sites/site.js';
 
 const spider = { httpUser: 'me', httpPass: 's3cret', httpAuthDomain: 'Example.com' };
 const basic = `Basic ${Buffer.from('me:s3cret').toString('base64')}`;

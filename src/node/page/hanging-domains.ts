@@ -11,7 +11,7 @@ interface Hanging {
   readonly restsUntilMs: number;
 }
 
-export class HangingHosts {
+export class HangingDomains {
   readonly #baseMs: number;
   readonly #capMs: number;
   readonly #domains = new Map<string, Hanging>();

@@ -2,8 +2,9 @@
  * HTTP basic authentication by the members `httpUser`, `httpPass` and `httpAuthDomain` of a spider, as in Scrapy. The
  * credentials are added to each download of their domain and never stored, so no redirect can carry them elsewhere.
  */
-import type { DownloadRequest } from '../../downloader/downloader.js';
-import { parseUrl } from '../../http/url/parse-url.js';
+
+import { parseUrl } from '../http/url/parse-url.js';
+import type { DownloadRequest } from './downloader.js';
 
 /** The members of a spider with its credentials for a site. */
 export interface AuthSpider {
