@@ -25,7 +25,7 @@ interface Candidate {
   readonly domain: Readonly<DomainRow>;
   /** How many requests it may give. */
   readonly room: number;
-  /** The first requests of its queue, one more than it may give; null until the first is chosen. */
+  /** The first requests of its queue, one more than are chosen; null until the first is. */
   queue: readonly QueuedRequest[] | null;
   /** How many it has given. */
   count: number;
@@ -45,14 +45,14 @@ export interface Choice {
 /** Choose up to `room` requests, in order: one of the best domain, which is then sorted in again by its next request. */
 export function chooseReady(tx: Transaction, room: number): Choice {
   // If each of room + 1 domains yields a request, nothing behind the last one can be reached.
-  const candidates = tx.domains.ready(room + 1).map((domain) => candidateOf(tx, domain, room));
+  const candidates = tx.domains.ready(room + 1).map((domain) => candidateOf(tx, domain));
   const hasReadAll = candidates.length <= room;
   const looked = new Set<Candidate>();
   const requests: { n: number; candidate: Candidate }[] = [];
   while (requests.length < room && candidates.length > 0) {
     const candidate = candidates.shift()!;
     looked.add(candidate);
-    const request = chooseFrom(tx, candidate);
+    const request = chooseFrom(tx, candidate, room);
     if (request !== undefined) requests.push({ n: request.n, candidate });
     if (candidate.head !== null && candidate.count < candidate.room)
       insert(candidates, candidate, hasReadAll);
@@ -60,20 +60,20 @@ export function chooseReady(tx: Transaction, room: number): Choice {
   return { requests, candidates: [...looked], hasMore: candidates.length > 0 || !hasReadAll, hasReadAll };
 }
 
-function candidateOf({ crawl, nowMs }: Transaction, domain: DomainRow, room: number): Candidate {
+function candidateOf({ crawl, nowMs }: Transaction, domain: DomainRow): Candidate {
   const free = delayOf(domain, crawl) > 0 ? 1 : concurrencyOf(domain, crawl) - domain.active;
   // Its stored state may be from before a change of limits: then it gives nothing.
   const isReady = stateOf(domain, crawl, nowMs) === 'ready';
-  return { domain, room: isReady ? Math.min(room, free) : 0, queue: null, count: 0, head: headOf(domain) };
+  return { domain, room: isReady ? free : 0, queue: null, count: 0, head: headOf(domain) };
 }
 
-/** The next request of a domain, within its limits. */
-function chooseFrom({ sql }: Transaction, candidate: Candidate): QueuedRequest | undefined {
+/** The next request of a domain, within its limits. @param most that are chosen in all */
+function chooseFrom({ sql }: Transaction, candidate: Candidate, most: number): QueuedRequest | undefined {
   const { domain, room, count } = candidate;
   if (count === room) return undefined;
   candidate.queue ??= sql.all<QueuedRequest>`
     SELECT n, rank, arrival FROM request WHERE space = ${domain.space} AND domain = ${domain.name} AND state = 'pending'
-    ORDER BY rank, arrival LIMIT ${room + 1}`;
+    ORDER BY rank, arrival LIMIT ${Math.min(room, most) + 1}`;
   const request = candidate.queue[count];
   if (request !== undefined) candidate.count += 1;
   candidate.head = candidate.queue[candidate.count] ?? null;
