@@ -66,7 +66,6 @@ export { parseRobots, type Robots } from './robots/parse-robots.js';
 export { defineSettings } from './settings/define-settings.js';
 export type { ProjectTypes } from './settings/own/project-types.js';
 export type { Settings, SettingsInput } from './settings/schema.js';
-export type { Failure } from './spider/failure.js';
 export type { ItemOf, ItemSchema } from './spider/item.js';
 export { type Field, field, type LoadedItem, loadItem, type Selectable } from './spider/item-loader.js';
 export {
@@ -87,6 +86,7 @@ export { XMLFeedSpider, type XMLIterator } from './spider/kinds/xml-feed-spider.
 export type { RefreshRule } from './spider/refresh.js';
 export { CrawlSpider, type Rule } from './spider/rules/crawl-spider.js';
 export { type Link, LinkExtractor, type LinkExtractorOptions } from './spider/rules/link-extractor.js';
+export type { Failure } from './spider/run-callback.js';
 export {
   type CallbackName,
   type MadeRequests,

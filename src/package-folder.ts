@@ -1,4 +1,5 @@
 /** Where this copy of crawlnode is. Other files of the package are named from here, never from the file of a module: the build joins modules. */
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
@@ -7,3 +8,8 @@ export const packageFolder = path.dirname(createRequire(import.meta.url).resolve
 
 /** Whether this is the source, which tsx or vitest runs, and not the build in `dist/`. */
 export const isSource = import.meta.url.endsWith('.ts');
+
+/** The version of this copy of crawlnode. */
+export function version(): string {
+  return JSON.parse(readFileSync(path.join(packageFolder, 'package.json'), 'utf8')).version;
+}

@@ -11,17 +11,17 @@
 
 import { requireDocs } from './harness/docs-site.mjs';
 import { cpuSeconds } from './harness/samples.mjs';
-import { onOwnStage } from './harness/stage.mjs';
+import { runMutants } from './mutants/run-mutants.mjs';
 import { readOptions, usage } from './options.mjs';
 import { randomOf } from './random.mjs';
 import { reportOf, tableOf, writeRows } from './report.mjs';
 import { allRows } from './rows.mjs';
-
-const TRIES = 3;
+import { TRIES, tryRow } from './try-row.mjs';
 
 const options = optionsOrEnd();
 const { seed, scale } = options;
 console.log(`chaos: seed ${seed}, ${scale.name}, ${options.jobs} at a time`);
+if (options.isMutants) process.exit((await runMutants(options)) ? 0 : 1);
 const reports = [];
 const waiting = chosen();
 let writing = Promise.resolve();
@@ -80,28 +80,16 @@ async function measure(row, engine) {
   const startedAt = performance.now();
   let outcome;
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {
-    const random = randomOf(
-      seed,
-      [row.row, row.fault, engine, ...(attempt === 1 ? [] : [attempt])].join(' '),
-    );
-    outcome = await onOwnStage(() => row.run({ engine, scale, random })).catch((error) => ({
-      problems: [`ERROR ${error.stack}`],
-    }));
-    const absent = absentIn(outcome);
-    if (outcome.problems.length > 0 || absent.length === 0) break;
-    const said = `did not happen: ${absent.join(', ')}`;
+    const tried = await tryRow(row, { engine, seed, scale, attempt });
+    outcome = tried.outcome;
+    if (outcome.problems.length > 0 || tried.absent.length === 0) break;
+    const said = `did not happen: ${tried.absent.join(', ')}`;
     if (attempt === TRIES) outcome.problems.push(`${said}, in ${TRIES} tries`);
     else console.error(`${row.row} ${engine}: ${row.fault}: ${said}; once more`);
   }
   const verdict = outcome.problems.length === 0 ? 'holds' : outcome.problems.join('\n    ');
   console.error(`${row.row} ${engine}: ${row.fault}: ${verdict} (${secondsSince(startedAt)} s)`);
   return reportOf(row, engine, seed, scale, outcome);
-}
-
-/** What was to happen and did not. */
-function absentIn({ times = 1, happened = {} }) {
-  const all = { 'the fault, before the crawl was over': times, ...happened };
-  return Object.keys(all).filter((what) => !(all[what] > 0));
 }
 
 /** Since the process began, unless told. */

@@ -12,6 +12,8 @@ export const usage = `npm run chaos -- [options]
   --long             many faults on 21,040 pages: hours for all
   --jobs N           so many rows beside each other; 1 unless told, 4 with --short
   --hostile          the rows of the hostile web and of hostile records instead: H1 to H3
+  --mutants          remove one guard at a time from a copy of crawlnode, and expect its row to be BROKEN in three tries;
+                     --fault TEXT: only mutants whose name contains it
   --generated        on generated pages, for a machine without nginx and python3-doc
   --minutes N        how long R22 takes; 1 unless told, 60 with --long
   --write            put the measured rows, and the plot of R22, into docs/internals`;
@@ -43,6 +45,7 @@ export function readOptions(args) {
       long: { type: 'boolean', default: false },
       jobs: { type: 'string' },
       hostile: { type: 'boolean', default: false },
+      mutants: { type: 'boolean', default: false },
       generated: { type: 'boolean', default: false },
       minutes: { type: 'string' },
       write: { type: 'boolean', default: false },
@@ -54,17 +57,20 @@ export function readOptions(args) {
     throw new Error(`--engine is redis or embedded, not ${values.engine}`);
   const seed = values.seed === undefined ? newSeed() : Number(values.seed);
   if (!Number.isSafeInteger(seed)) throw new Error(`--seed is a whole number, not ${values.seed}`);
-  const chosen = scales[values.short ? 'short' : values.long ? 'long' : 'normal'];
+  // The rows of mutants bring their own sites, and need their fault once.
+  const isShort = values.short || values.mutants;
+  const chosen = scales[isShort ? 'short' : values.long ? 'long' : 'normal'];
   const seconds = values.minutes === undefined ? chosen.seconds : 60 * Number(values.minutes);
   if (!(seconds > 0)) throw new Error(`--minutes is a number, not ${values.minutes}`);
   const jobs = values.jobs === undefined ? chosen.jobs : Number(values.jobs);
   if (!(Number.isSafeInteger(jobs) && jobs > 0))
     throw new Error(`--jobs is a whole number from 1, not ${values.jobs}`);
-  const scale = { ...chosen, seconds, plot: values.write, generated: values.generated };
+  const scale = { ...chosen, seconds, plot: values.write, generated: values.generated || values.mutants };
   const only = values.only?.split(',').map((row) => row.trim().toUpperCase()) ?? null;
   return {
     only,
     isHostile: values.hostile,
+    isMutants: values.mutants,
     fault: values.fault,
     engine: values.engine ?? null,
     seed,

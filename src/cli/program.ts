@@ -1,8 +1,8 @@
 /** The program with its global options and its help, but without commands. */
 import { Command } from 'commander';
+import { version } from '../package-folder.js';
 import type { Context } from './context.js';
 import { helpColumns, reflow } from './terminal/reflow.js';
-import { version } from './version.js';
 
 const help = `
 First steps:

@@ -241,8 +241,11 @@ export interface Frontier {
     read: (id: string, record: string) => RecordedRequest | null,
     options: { readonly force: boolean },
   ): Promise<Repaired>;
-  /** Verify the invariants I1–I8. @returns a sentence for each breach; none when all is well. */
-  verify(): Promise<readonly string[]>;
+  /**
+   * Verify the invariants I1–I8. @param read as for `repair`: each record is read, too.
+   * @returns a sentence for each breach; none when all is well.
+   */
+  verify(read?: (id: string, record: string) => RecordedRequest | null): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 

@@ -2,21 +2,32 @@
 import { CrawlnodeError, closingReason, UsageError } from '../errors.js';
 import { SelectorList } from '../http/markup/selector.js';
 import type { JsonObject } from '../http/message/record/request-record.js';
-import { type Callback, Request } from '../http/message/request.js';
+import { type Callback, isUnfetchable, Request } from '../http/message/request.js';
 import type { Response } from '../http/message/response.js';
-import { isUnfetchable } from '../http/message/unfetchable-request.js';
 import { maskUrls } from '../settings/mask-urls.js';
 import { withinTimeout } from '../user-code/callback-timeout.js';
 import { resultsOfCall } from './callback-results.js';
 import { callbackName } from './callbacks.js';
-import type { Failure } from './failure.js';
 import { toItem } from './item.js';
 import { scrapyHint } from './scrapy-calls.js';
 import type { Spider } from './spider.js';
 import { describeError, whereThrown } from './where-thrown.js';
 
+/** The argument of an errback: why a request did not reach its callback, after all retries. */
+export interface Failure {
+  /** A stable name, such as `timeout`, `dns_not_found`, `http_status`. */
+  readonly reason: string;
+  /** The HTTP status; null without a response. */
+  readonly status: number | null;
+  /** Null when the server did not respond. */
+  readonly response: Response | null;
+  /** The request that failed. */
+  readonly request: Request;
+  /** A sentence for the log. */
+  readonly message: string;
+}
+
 export { callbackName } from './callbacks.js';
-export type { Failure } from './failure.js';
 
 /** A discovered request with the names of its callbacks. A null callback is `parse`, a null errback is none. */
 export interface DiscoveredRequest {

@@ -32,17 +32,25 @@ interface Loaded {
   readonly modules: readonly string[];
 }
 
-/** What the main thread of a command loads. */
+/** What a command loads. @param of its main thread, or that of heartbeats, for whose first heartbeat the page waits */
 async function importedBy(
   args: readonly string[],
   settings: Readonly<Record<string, unknown>> = {},
+  of: 'main' | 'heartbeats' = 'main',
 ): Promise<Loaded> {
   const site = await startSite({ pages: 1 });
-  const spider = `import { Spider } from 'crawlnode';
+  const spider = `import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Spider } from 'crawlnode';
+const file = process.env.LOADED_MODULES + '.thread';
+const hasBeaten = () => existsSync(file) && /(redis|embedded)-frontier-/.test(readFileSync(file, 'utf8'));
 export default class One extends Spider {
   name = 'one';
   startUrls = ['${site.url}'];
-  *parse(response) { yield { url: response.url }; }
+  async *parse(response) {
+    while (${of === 'heartbeats'} && !hasBeaten()) await sleep(50);
+    yield { url: response.url };
+  }
 }
 `;
   const project = await createProject({
@@ -53,7 +61,9 @@ export default class One extends Spider {
   const { code, stderr } = await runCli(args, { cwd: project.dir, env });
   expect(code, stderr).toBe(0);
   await site.close();
-  const urls = [...new Set((await project.read('loaded')).trimEnd().split('\n'))];
+  const urls = [
+    ...new Set((await project.read(of === 'main' ? 'loaded' : 'loaded.thread')).trimEnd().split('\n')),
+  ];
   const files = urls.filter((url) => url.startsWith(dist));
   const packages = urls.filter((url) => url.includes('/node_modules/'));
   return { files, modules: [...files.flatMap(modulesIn), ...packages] };
@@ -84,4 +94,18 @@ describe.each([
     expect(files.length).toBeLessThanOrEqual(most);
     expect(modules.filter((name) => onUseOnly.some((pattern) => pattern.test(name)))).toEqual([]);
   });
+});
+
+/** The thread of heartbeats shares a core with the pages, and its memory is beside that of the node. */
+it.each([
+  ['Redis', { REDIS_URL: server.url }, /^src\/frontier\/embedded\/|node_modules\/@photostructure/],
+  ['the embedded engine', {}, /^src\/frontier\/redis\/|node_modules\/ioredis/],
+])('the heartbeat thread on %s loads its engine alone', async (_, settings, otherEngine) => {
+  const own = { ...settings, HEARTBEAT_INTERVAL: 1 };
+  const { modules } = await importedBy(crawl, own, 'heartbeats');
+  expect(modules).toContain('src/node/membership/heartbeat-thread.ts');
+  const others =
+    /^src\/(cli|crawler|spider|pipelines|downloader|robots|settings)\/|node_modules\/(cheerio|got|zod|pino|yaml)\//;
+  const unneeded = [...onUseOnly, otherEngine, others];
+  expect(modules.filter((name) => unneeded.some((pattern) => pattern.test(name)))).toEqual([]);
 });

@@ -6,9 +6,9 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isBuildFresh } from './build/build-state.js';
 import { disown, own, type Resource } from './resources.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -58,12 +58,15 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
   return startCli(args, options).wait(options.timeoutMs);
 }
 
+/** Looked up once, since a run of tests takes the build that was there when it began. */
+let isFresh: boolean | undefined;
+
 /** Start a command that goes on; it ends by itself, by a signal, else after the test file. */
 export function startCli(args: readonly string[], options: CliOptions = {}): RunningCli {
   const file = options.executable ?? executable;
-  if (!existsSync(path.join(root, 'dist', 'index.js'))) {
-    throw new Error('dist/ is not built; run "npm run build" first ("npm test" does)');
-  }
+  isFresh ??= isBuildFresh();
+  if (!isFresh)
+    throw new Error('dist/ is older than src/, or not built: run "npm run build" ("npm test" does)');
   const child = spawn(process.execPath, [file, ...args], {
     cwd: options.cwd ?? root,
     env: cleanEnvironment(options.env),

@@ -27,7 +27,7 @@ export async function beginCrawl(
   const server = redis === undefined && engine === 'redis' ? await startStore(durable) : (redis ?? null);
   const both = { ITEM_PIPELINES: { RedisPipeline: 300 }, ...settings };
   const project = await newProject(server, both, spider);
-  const longestMs = (1_000 * pages.urls.length) / scale.pagesPerSecond + SLACK_MS;
+  const longestMs = (1_000 * pages.urls.length) / scale.pagesPerSecond + (scale.slackMs ?? SLACK_MS);
   const running = new Crawling(pages, project, args, longestMs);
   for (let n = 0; n < nodes; n++) running.start(n);
   return running;

@@ -3,12 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { openFrontier } from '../../../dist/internal.js';
 import { openOptions } from './open-options.mjs';
-import { atCleanUp, tempDir } from './stage.mjs';
-
-const executable = fileURLToPath(new URL('../../../bin/crawlnode.js', import.meta.url));
+import { atCleanUp, executable, tempDir } from './stage.mjs';
 
 /** Follow every link, or those that begin and end so, and yield every page; an argument may add a fault by a path. */
 const walk = `
@@ -55,7 +52,7 @@ export async function newProject(redis, settings = {}, spider = walk) {
  * Start a command of the executable in a project.
  * @param wrap a command before it @param own another executable @param env added to that of the harness
  */
-export function start({ dir }, args, { wrap = [], executable: own = executable, env = {} } = {}) {
+export function start({ dir }, args, { wrap = [], executable: own = executable(), env = {} } = {}) {
   const { REDIS_URL: _, ...inherited } = process.env;
   const line = [...wrap, process.execPath, own, ...args];
   const options = { cwd: dir, env: { ...inherited, ...env }, stdio: ['ignore', 'pipe', 'pipe'] };

@@ -10,10 +10,11 @@ export const everysec = ['--appendonly', 'yes', '--appendfsync', 'everysec'];
 export const durable = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
 /**
- * It keeps its files in `dir`, and writes nothing to disk unless `args` say so. `host` is an address of loopback.
+ * It keeps its files in `dir`, and writes nothing to disk unless `args` say so. `host` is an address of loopback, `env` is added to
+ * its environment.
  * @returns its address, a client that connects when it is first used, and how to end it and start it again.
  */
-export async function startRedis(dir, args = [], { host = '127.0.0.1' } = {}) {
+export async function startRedis(dir, args = [], { host = '127.0.0.1', env = {} } = {}) {
   const port = await freePort(host);
   const all = ['--port', String(port), '--bind', host, '--save', '', '--dir', dir, ...args];
   const url = `redis://${host}:${port}`;
@@ -22,7 +23,7 @@ export async function startRedis(dir, args = [], { host = '127.0.0.1' } = {}) {
   db.on('error', () => {});
   let child;
   const start = async () => {
-    child = spawn('redis-server', all, { stdio: 'ignore' });
+    child = spawn('redis-server', all, { stdio: 'ignore', env: { ...process.env, ...env } });
     await untilListening(port, host);
   };
   const end = async (signal) => {

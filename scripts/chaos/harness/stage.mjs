@@ -4,23 +4,29 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 
-/** What is still to be ended: of each `onOwnStage`, and of everything outside one. */
+/** What is still to be ended: of each `onOwnStage`, and of everything outside one. And the executable whose nodes run there. */
 const stages = new AsyncLocalStorage();
-const outermost = [];
+const built = fileURLToPath(new URL('../../../bin/crawlnode.js', import.meta.url));
+const outermost = { cleanUps: [], executable: built };
+const stage = () => stages.getStore() ?? outermost;
 
 /** Have something done at the end of the stage. */
 export function atCleanUp(clean) {
-  (stages.getStore() ?? outermost).push(clean);
+  stage().cleanUps.push(clean);
 }
 
-/** Run a row, then end all that it started, newest first. */
-export async function onOwnStage(run) {
-  return stages.run([], async () => {
+/** The executable of the stage. */
+export const executable = () => stage().executable;
+
+/** Run a row, then end all that it started, newest first. @param ownExecutable in place of that of the last build */
+export async function onOwnStage(run, ownExecutable = executable()) {
+  return stages.run({ cleanUps: [], executable: ownExecutable }, async () => {
     try {
       return await run();
     } finally {
-      for (const clean of stages.getStore().splice(0).reverse()) await clean().catch(() => {});
+      for (const clean of stage().cleanUps.splice(0).reverse()) await clean().catch(() => {});
     }
   });
 }

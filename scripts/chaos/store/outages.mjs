@@ -1,7 +1,8 @@
-/** R7 and R8: a redis-server that dies, and one that comes back with older data. */
+/** R7, R8 and R28: a redis-server that dies, and a store that comes back with older data. */
 import { cp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { beginCrawl } from '../harness/crawling.mjs';
+import { startSite } from '../harness/local-site.mjs';
 import { resumeDelays } from '../harness/recovery.mjs';
 import { everysec, startStore } from '../harness/redis.mjs';
 import { tempDir } from '../harness/stage.mjs';
@@ -34,24 +35,74 @@ export const serverKills = {
   },
 };
 
+/** Pages are found little by little, so a node that believes what it knew before would drop links to pages that nobody has. */
+const gradualSite = () => startSite({ pages: 600, delayMs: () => 60 });
+
 export const olderCopy = {
   row: 'R8',
-  fault: 'redis-server restored from an older copy',
+  fault: 'redis-server restored from an older copy under 3 live nodes',
   engines: ['redis'],
-  async run(scenario) {
+  async run(row) {
     const redis = await startStore(everysec);
-    const crawling = await beginCrawl(scenario, { nodes: 3, redis });
-    await crawling.untilPart(0.2);
-    const copy = await tempDir('copy');
-    // A copy of the append-only file may end within a command: redis-server cuts that off.
-    await cp(redis.dir, copy, { recursive: true });
-    await crawling.untilPart(0.6);
+    const crawling = await beginCrawl(row, { nodes: 3, redis, site: await gradualSite() });
+    await crawling.untilPart(0.15);
+    const copy = await copyOf(redis.dir);
+    await crawling.untilPart(0.5);
+    const wasAtWork = !crawling.isOver;
     await redis.kill();
-    await rm(path.join(redis.dir, 'appendonlydir'), { recursive: true });
-    await cp(copy, redis.dir, { recursive: true });
+    await putBack(copy, redis.dir);
     await redis.start();
     const backAtMs = [Date.now()];
     const verdict = await crawling.verdict();
-    return { ...verdict, times: 1, recoveryMs: resumeDelays(verdict.log, backAtMs) };
+    return { ...verdict, times: Number(wasAtWork), recoveryMs: resumeDelays(verdict.log, backAtMs) };
   },
 };
+
+export const olderCopyAtRest = {
+  row: 'R28',
+  fault: 'the store rolled back to an older copy while no node ran; then 3 nodes',
+  engines: ['redis', 'embedded'],
+  async run(row) {
+    const redis = row.engine === 'redis' ? await startStore(everysec) : undefined;
+    const crawling = await beginCrawl(row, { nodes: 3, redis, site: await gradualSite() });
+    const folder = redis?.dir ?? path.join(crawling.project.dir, '.crawlnode');
+    const stopAll = async (signal) => {
+      for (const node of crawling.nodes) node.signal(signal);
+      await crawling.ends();
+    };
+    await crawling.untilPart(0.2);
+    await crawling.untilAllCrawl();
+    // Nodes that have left, or that still hold leases in the copy.
+    const signals = row.random.of([
+      ['SIGTERM', 'SIGTERM'],
+      ['SIGKILL', 'SIGKILL'],
+    ]);
+    await stopAll(signals[0]);
+    await redis?.kill();
+    const copy = await copyOf(folder);
+    await redis?.start();
+    const before = (await crawling.site.log()).length;
+    for (const n of [0, 1, 2]) crawling.start(n);
+    await crawling.untilPart(0.6);
+    await stopAll(signals[1]);
+    const rolledBack = (await crawling.site.log()).length - before;
+    await redis?.kill();
+    await putBack(copy, folder);
+    await redis?.start();
+    for (const n of [0, 1, 2]) crawling.start(n);
+    const verdict = await crawling.verdict();
+    return { ...verdict, happened: { 'pages since the copy': rolledBack }, note: `after ${signals[0]}` };
+  },
+};
+
+/** Of an append-only file it may end within a command: redis-server cuts that off. */
+async function copyOf(folder) {
+  const copy = await tempDir('copy');
+  await cp(folder, copy, { recursive: true });
+  return copy;
+}
+
+async function putBack(copy, folder) {
+  await rm(folder, { recursive: true });
+  await cp(copy, folder, { recursive: true });
+}

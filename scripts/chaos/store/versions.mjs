@@ -1,13 +1,11 @@
 /** R20: two versions of crawlnode with different data formats on one Redis. */
-import { cp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { buildCopy } from '../harness/copy.mjs';
 import { beginCrawl } from '../harness/crawling.mjs';
 import { crawl, endOf } from '../harness/project.mjs';
-import { tempDir, until } from '../harness/stage.mjs';
+import { until } from '../harness/stage.mjs';
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
 const REFUSED = 3;
+const NEXT_FORMAT = { file: 'frontier/data-format.ts', find: /(?<=\bredis: )\d+/, replace: '9999' };
 
 export const versions = {
   row: 'R20',
@@ -16,7 +14,7 @@ export const versions = {
   async run(scenario) {
     const crawling = await beginCrawl(scenario, { nodes: 2 });
     const { project, site } = crawling;
-    const executable = await nextVersion();
+    const executable = await buildCopy([NEXT_FORMAT]);
     await crawling.untilPart(0.1);
     await crawling.untilAllCrawl();
     const problems = [];
@@ -43,25 +41,3 @@ export const versions = {
     return { ...verdict, times, refetched: 0, problems: [...problems, ...verdict.problems] };
   },
 };
-
-/** This version in another folder, with the next number as its data format. @returns its executable */
-async function nextVersion() {
-  const dir = await tempDir('next-version');
-  for (const part of ['bin', 'dist', 'package.json', 'config'])
-    await cp(path.join(root, part), path.join(dir, part), { recursive: true });
-  await symlink(path.join(root, 'node_modules'), path.join(dir, 'node_modules'));
-  const chunks = path.join(dir, 'dist', 'chunks');
-  let raised = 0;
-  for (const name of await readdir(chunks)) {
-    const text = await readFile(path.join(chunks, name), 'utf8');
-    const changed = text.replace(
-      /(dataFormats = \{\s*redis: )(\d+)/,
-      (_, start, format) => `${start}${Number(format) + 1}`,
-    );
-    if (changed === text) continue;
-    await writeFile(path.join(chunks, name), changed);
-    raised += 1;
-  }
-  if (raised === 0) throw new Error(`${chunks} names no data format`);
-  return path.join(dir, 'bin', 'crawlnode.js');
-}

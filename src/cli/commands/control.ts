@@ -1,6 +1,7 @@
 /** `crawlnode pause|resume|stop S`: sets the control state of a crawl, which its nodes read with their next lease. */
 import type { Command } from 'commander';
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
+import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { CrawlnodeError } from '../../errors.js';
 import { howMany } from '../../format-amounts.js';
@@ -8,9 +9,7 @@ import type { Control } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
 import { type Context, print, printJson } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
-import { crawlName } from '../messages/crawl-name.js';
-import { jobOption, settingTextsOf } from '../options/job-option.js';
-import { spiderWords } from '../options/spider-argument.js';
+import { jobOption, settingTextsOf, spiderWords } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 
 const helps: Readonly<Record<Control, string>> = {

@@ -1,6 +1,7 @@
 /** `crawlnode failed S list|retry|purge`: lists, retries or deletes the requests that failed. */
 import { Argument, type Command } from 'commander';
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
+import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { failedReasons } from '../../crawler/requests/failed-reasons.js';
 import { failedPages, type ReadFailed, revived } from '../../crawler/requests/failed-requests.js';
@@ -12,11 +13,9 @@ import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, masked, note, print, printJson, printJsonLine } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
-import { crawlName } from '../messages/crawl-name.js';
 import { type FailedFilter, failedFilter, filterOptions } from '../options/failed-filter.js';
-import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { atLeastOne } from '../options/option-parsers.js';
-import { spiderWords } from '../options/spider-argument.js';
+import { jobOption, settingTextsOf, spiderWords } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { confirm } from '../terminal/confirm.js';
 import { rowPrinter } from '../terminal/result-rows.js';

@@ -1,6 +1,7 @@
 /** `crawlnode forget S URL…`: let URLs be accepted again, as if they had never been seen. */
 import path from 'node:path';
 import type { Command } from 'commander';
+import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { RefusedError, UsageError } from '../../errors.js';
 import { n } from '../../format-amounts.js';
@@ -8,9 +9,7 @@ import type { Frontier, FrontierRequest, RequestState } from '../../frontier/fro
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJsonLine } from '../context.js';
 import { readLines, refuseUnreadable } from '../input/read-lines.js';
-import { crawlName } from '../messages/crawl-name.js';
-import { jobOption } from '../options/job-option.js';
-import { spiderWords } from '../options/spider-argument.js';
+import { jobOption, spiderWords } from '../options/spider-argument.js';
 import { openIdentifier } from '../project/request-identity.js';
 import { oneLine } from '../terminal/printable.js';
 

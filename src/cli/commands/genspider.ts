@@ -8,7 +8,7 @@ import { UsageError } from '../../errors.js';
 import { namePattern } from '../../settings/sections/project.js';
 import type { CliCommand } from '../command.js';
 import { type Context, print, printJson } from '../context.js';
-import { shellWord } from '../messages/crawl-name.js';
+import { shellWord } from '../messages/crawl-arguments.js';
 import { discover, loadProject } from '../project/open-project.js';
 import { type NewSpider, spiderTemplates } from '../project/spider-templates.js';
 

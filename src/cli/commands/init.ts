@@ -7,7 +7,7 @@ import { makeFolder } from '../../disk/make-folder.js';
 import { UsageError } from '../../errors.js';
 import type { CliCommand } from '../command.js';
 import { note, print, printJson } from '../context.js';
-import { shellWord } from '../messages/crawl-name.js';
+import { shellWord } from '../messages/crawl-arguments.js';
 import { mayExist, projectTemplate, projectTools } from '../project/project-template.js';
 
 const help = `

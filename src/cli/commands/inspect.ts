@@ -9,8 +9,7 @@ import type { Inspection, RequestLife, RequestState } from '../../frontier/front
 import type { CliCommand } from '../command.js';
 import { masked, print, printJson } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
-import { jobOption } from '../options/job-option.js';
-import { spiderWords } from '../options/spider-argument.js';
+import { jobOption, spiderWords } from '../options/spider-argument.js';
 import { openIdentifier } from '../project/request-identity.js';
 import { oneLine } from '../terminal/printable.js';
 

@@ -7,9 +7,8 @@ import type { CliCommand } from '../command.js';
 import { type Context, printJson } from '../context.js';
 import { isLocalFile, type Page, pageOfWord, readLocalPage } from '../input/local-page.js';
 import { createLogger } from '../log/logger.js';
-import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/option-parsers.js';
-import { looksLikeUrl, spiderWords } from '../options/spider-argument.js';
+import { jobOption, looksLikeUrl, settingTextsOf, spiderWords } from '../options/spider-argument.js';
 import { discover, loadProject, loadSpider } from '../project/open-project.js';
 import { stopOnSignal } from '../signals/run-until-signal.js';
 

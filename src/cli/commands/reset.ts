@@ -1,6 +1,7 @@
 /** `crawlnode reset`: prints how much state a spider and job have, then deletes the selected parts. */
 import path from 'node:path';
 import type { Command } from 'commander';
+import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { shapeOf } from '../../crawler/project/settings-to-options.js';
 import { UsageError } from '../../errors.js';
@@ -11,11 +12,9 @@ import { createBackup } from '../backup/create-backup.js';
 import { refuseExisting, type WrittenBackup } from '../backup/write-backup.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
-import { crawlName } from '../messages/crawl-name.js';
 import { parseDuration } from '../options/duration.js';
-import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { atLeastOne, commaList } from '../options/option-parsers.js';
-import { spiderWords } from '../options/spider-argument.js';
+import { jobOption, settingTextsOf, spiderWords } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import type { CleanPolicy } from '../reset/clean-policy.js';
 import { refuseWhileCrawling } from '../reset/live-nodes.js';

@@ -1,6 +1,7 @@
 /** `crawlnode restore`: restores a backup file that `reset --backup` wrote. */
 import path from 'node:path';
 import type { Command } from 'commander';
+import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { shapeOf } from '../../crawler/project/settings-to-options.js';
 import { UsageError } from '../../errors.js';
@@ -11,10 +12,8 @@ import { type VerifiedBackup, verifyBackup } from '../backup/read-backup.js';
 import { restoreBackup } from '../backup/restore-backup.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
-import { crawlName } from '../messages/crawl-name.js';
-import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { commaList } from '../options/option-parsers.js';
-import { spiderWords } from '../options/spider-argument.js';
+import { jobOption, settingTextsOf, spiderWords } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { namedParts, ownParts } from '../reset/reset-parts.js';
 import { withLiveLine } from '../terminal/live-line.js';

@@ -8,9 +8,9 @@ import { isModule } from '../../spider/loading/spider-files.js';
 import type { CliCommand } from '../command.js';
 import type { Context } from '../context.js';
 import { crawlOptions, runCrawlCommand } from '../crawl/crawl-command.js';
-import { shellWord } from '../messages/crawl-name.js';
-import { settingTextsOf } from '../options/job-option.js';
+import { shellWord } from '../messages/crawl-arguments.js';
 import type { Pairs } from '../options/option-parsers.js';
+import { settingTextsOf } from '../options/spider-argument.js';
 import { discover, loadProject, loadSpider } from '../project/open-project.js';
 
 const help = `

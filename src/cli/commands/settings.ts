@@ -7,7 +7,7 @@ import { settingDefinition } from '../../settings/own/own-settings.js';
 import { settingNames } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
-import { settingTextsOf } from '../options/job-option.js';
+import { settingTextsOf } from '../options/spider-argument.js';
 import { loadProject, loadSpider } from '../project/open-project.js';
 import { printable } from '../terminal/printable.js';
 

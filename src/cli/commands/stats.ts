@@ -1,7 +1,7 @@
 /** `crawlnode stats`: the state of one crawl or of all crawls, once or repeatedly. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { type CrawlName, crawlsInStore } from '../../crawler/project/crawls-in-store.js';
+import { type CrawlName, crawlName, crawlsInStore } from '../../crawler/project/crawls-in-store.js';
 import { openOptions } from '../../crawler/project/open-frontier.js';
 import { type CrawlStats, statsOf } from '../../crawler/stats/crawl-stats.js';
 import { RefusedError } from '../../errors.js';
@@ -12,15 +12,15 @@ import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson, printJsonLine } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
-import { crawlName, fillCrawlArguments } from '../messages/crawl-name.js';
-import { jobOption, settingTextsOf } from '../options/job-option.js';
+import { fillCrawlArguments } from '../messages/error-report.js';
+import { jobOption, settingTextsOf } from '../options/spider-argument.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
 import { detail, type StatsSample, sampleStats, watchLine } from '../reports/stats-detail.js';
 import { crawlsTable } from '../reports/stats-table.js';
 import { stopOnSignal } from '../signals/run-until-signal.js';
 import { paintFor } from '../terminal/colour.js';
 import type { ScreenSize } from '../terminal/fit-screen.js';
-import { redrawOn } from '../terminal/redraw.js';
+import { redrawOn } from '../terminal/live-line.js';
 
 const WATCH_MS = 1_000;
 

@@ -1,8 +1,8 @@
 /** `crawlnode version`: the version of this package, and of Node. */
 import type { Command } from 'commander';
+import { version } from '../../package-folder.js';
 import type { CliCommand } from '../command.js';
 import { print, printJson } from '../context.js';
-import { version } from '../version.js';
 
 const help = `
 With --json it also prints the version of Node, for bug reports.

@@ -3,7 +3,7 @@ import { committedItems } from '../../crawler/stats/crawl-stats.js';
 import type { Frontier, Snapshot } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import type { Context } from '../context.js';
-import { type Redraw, redrawOn } from '../terminal/redraw.js';
+import { type Redraw, redrawOn } from '../terminal/live-line.js';
 import { type Progress, type ProgressNotes, progressLine } from './progress-line.js';
 
 const DRAW_INTERVAL_MS = 1_000;

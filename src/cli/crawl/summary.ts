@@ -1,10 +1,10 @@
 /** The summary that a crawl command prints on stdout. */
 import type { FeedTarget } from '../../crawler/feeds/feed-targets.js';
+import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { howMany, n } from '../../format-amounts.js';
 import type { CrawlTotals, NodeResult } from '../../node/node-options.js';
 import { type Context, masked, print, printJson } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
-import { crawlName } from '../messages/crawl-name.js';
 import { oneLine } from '../terminal/printable.js';
 
 export interface Summary {

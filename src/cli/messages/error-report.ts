@@ -1,9 +1,14 @@
-/** Prints errors. */
-import { CrawlnodeError, messageOf } from '../../errors.js';
+/** Prints errors, and decides their exit codes. */
+import {
+  CrawlnodeError,
+  FrontierUnavailableError,
+  InvalidRequestError,
+  messageOf,
+  RefusedError,
+  UsageError,
+} from '../../errors.js';
 import { type Context, logLine, stderrIsJson, wantsStack } from '../context.js';
-import { exitCodeOf } from '../exit-codes.js';
 import { printable } from '../terminal/printable.js';
-import { fillCrawlArguments } from './crawl-name.js';
 
 /** Fields of the final log line of a failed command. */
 export interface FatalFields {
@@ -50,4 +55,24 @@ function stackOf(error: unknown, wantsStack: boolean): string | undefined {
 /** An operating system error, such as a file that cannot be written. Its message needs no stack trace. */
 function isSystemError(error: Error): boolean {
   return typeof (error as NodeJS.ErrnoException).syscall === 'string';
+}
+
+/**
+ * Replace SPIDER in suggested commands. The frontier does not know the command line, so its messages say
+ * `"crawlnode reset SPIDER"`.
+ * @param crawl the result of `crawlArguments`; null leaves the text unchanged
+ */
+export function fillCrawlArguments(text: string, crawl: string | null): string {
+  return crawl === null ? text : text.replace(/(?<="crawlnode [a-z]+ )SPIDER\b/g, () => crawl);
+}
+
+/**
+ * The exit code of an error: 2 for a wrong command, setting or spider, 3 refused, 4 the frontier cannot be reached, else 1. The
+ * other codes: 0 done or drained, 130 and 143 forced by a signal.
+ */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof UsageError || error instanceof InvalidRequestError) return 2;
+  if (error instanceof RefusedError) return 3;
+  if (error instanceof FrontierUnavailableError) return 4;
+  return 1;
 }

@@ -1,9 +1,10 @@
 /**
- * The argument that selects a crawl: `SPIDER` or `SPIDER@JOB`, before or after the action or URL.
+ * The arguments that select a crawl: `SPIDER` or `SPIDER@JOB`, before or after the action or URL, and `--job`.
  * `main.ts` puts the arguments in the order that each command declares.
  */
-import type { Argument } from 'commander';
+import { type Argument, Option } from 'commander';
 import { UsageError } from '../../errors.js';
+import type { SettingTexts } from '../project/open-project.js';
 
 /** What the help says of the argument `<spider>`. */
 export const spiderWords = 'name from "crawlnode list", or SPIDER@JOB';
@@ -70,4 +71,14 @@ function splitJob(word: string, options: Options): { spider: string; options: Op
     throw new UsageError(`${word} and --job ${options.job} name two jobs; give one of them`);
   }
   return { spider, options: { ...options, job } };
+}
+
+/** `--job ID`, on every command that takes a spider. It sets JOB. */
+export function jobOption(): Option {
+  return new Option('--job <id>', 'name of the job, a separate crawl of the spider');
+}
+
+/** The setting texts that the options of a command set. */
+export function settingTextsOf(options: Options): SettingTexts {
+  return { JOB: options.job as string | undefined };
 }

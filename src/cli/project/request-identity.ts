@@ -2,7 +2,7 @@
 import { type IdentifyIn, identifierOf } from '../../crawler/requests/identify-request.js';
 import type { LoadedSettings } from '../../settings/sources/load-settings.js';
 import type { Context } from '../context.js';
-import { settingTextsOf } from '../options/job-option.js';
+import { settingTextsOf } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from './open-project.js';
 
 export interface Identifier {

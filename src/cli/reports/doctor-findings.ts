@@ -1,11 +1,12 @@
 /** The findings of `doctor`, their output, and the checks that need only a snapshot of a crawl. */
+
+import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { isPipelineOutbox } from '../../feed-outbox.js';
 import { duration, howMany, n } from '../../format-amounts.js';
 import type { Finding, Snapshot } from '../../frontier/frontier.js';
 import { vanishedMessage } from '../../node/links/vanished-fingerprints.js';
 import { whatToDo } from '../../node/shutdown/lost-requests.js';
 import { type Context, print, printJson } from '../context.js';
-import { crawlName } from '../messages/crawl-name.js';
 import { paintFor } from '../terminal/colour.js';
 import { oneLine } from '../terminal/printable.js';
 
@@ -101,7 +102,7 @@ export function crawlFindings(
     found(
       'problem',
       'requests_lost',
-      `${howMany(lost, 'request')} lost: their records vanished from the store, because somebody deleted keys or rows, or Redis evicted them`,
+      `${howMany(lost, 'request')} lost: their records, or items that waited for a feed, vanished from the store, because somebody deleted keys or rows, or Redis evicted them`,
       whatToDo(crawl, mayRepair),
     );
   }

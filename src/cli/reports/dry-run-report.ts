@@ -1,9 +1,9 @@
 /** What `crawl --dry-run` prints. */
 import path from 'node:path';
+import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { type DryRun, READ_OF_START } from '../../crawler/run/dry-run.js';
 import { howMany, n } from '../../format-amounts.js';
 import { type Context, masked, note, print, printJson } from '../context.js';
-import { crawlName } from '../messages/crawl-name.js';
 import { paintFor } from '../terminal/colour.js';
 import { oneLine } from '../terminal/printable.js';
 import { stateText } from './crawl-state-text.js';

@@ -1,9 +1,9 @@
 /** `items S list`: items of the list, one line of JSON each. They stay in the list. */
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
+import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { howMany, n } from '../../format-amounts.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { type Context, note, printJsonLine } from '../context.js';
-import { crawlName } from '../messages/crawl-name.js';
 
 /** Print the first items. @param limit at most so many */
 export async function printItems(

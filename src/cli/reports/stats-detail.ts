@@ -1,10 +1,10 @@
 /** The text output of `stats SPIDER`: a detailed view, or in a pipe one line for each sample of `--watch`. */
 import os from 'node:os';
+import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { type CrawlStats, committedItems } from '../../crawler/stats/crawl-stats.js';
 import { byteSize, duration, howMany, n } from '../../format-amounts.js';
 import { isRunning } from '../../frontier/feed-claim.js';
 import { dupefilterInWords } from '../../frontier/shared-settings/shape-differences.js';
-import { crawlName } from '../messages/crawl-name.js';
 import { alignColumns } from '../terminal/align-columns.js';
 import type { Paint } from '../terminal/colour.js';
 import { fitScreen, type ScreenSize, type Section } from '../terminal/fit-screen.js';

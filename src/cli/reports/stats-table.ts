@@ -1,7 +1,8 @@
 /** A table of crawls, one row each. */
+
+import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { type CrawlStats, committedItems } from '../../crawler/stats/crawl-stats.js';
 import { byteSize, n } from '../../format-amounts.js';
-import { crawlName } from '../messages/crawl-name.js';
 import { alignColumns } from '../terminal/align-columns.js';
 import type { Paint } from '../terminal/colour.js';
 import { cut } from '../terminal/fit-screen.js';

@@ -1,10 +1,11 @@
 /** Finds live nodes. A reset would delete their work, so it is refused while there are any. */
+
+import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { RefusedError } from '../../errors.js';
 import { duration, howMany } from '../../format-amounts.js';
 import type { Frontier, NodeSnapshot } from '../../frontier/frontier.js';
 import { type Context, note } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
-import { crawlName } from '../messages/crawl-name.js';
 import type { ResetCrawl } from './reset-plan.js';
 
 /** @throws RefusedError while nodes are live, with their ids and how to stop them. */

@@ -1,10 +1,9 @@
 /** `reset SPIDER --all-jobs`: every job of a spider in the store, including the unnamed one, or only those that are due. */
-import { crawlsInStore } from '../../crawler/project/crawls-in-store.js';
+import { crawlName, crawlsInStore } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { howMany } from '../../format-amounts.js';
 import type { Part } from '../../frontier/frontier.js';
 import { type Context, note, print, printJson } from '../context.js';
-import { crawlName } from '../messages/crawl-name.js';
 import { confirm } from '../terminal/confirm.js';
 import type { CleanPolicy } from './clean-policy.js';
 import { liveNodesText } from './live-nodes.js';

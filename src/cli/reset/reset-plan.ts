@@ -1,11 +1,12 @@
 /** The plan of a reset: whether the crawl exists, whether it is due, and how much would be deleted. */
+
+import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { storeInWords } from '../../crawler/project/store-address.js';
 import { RefusedError, UsageError } from '../../errors.js';
 import { n } from '../../format-amounts.js';
 import type { Frontier, OutboxSnapshot, Part, PartCounts } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';
 import { type Context, print } from '../context.js';
-import { crawlName } from '../messages/crawl-name.js';
 import { oneLine } from '../terminal/printable.js';
 import { type CleanPolicy, evaluatePolicy, type Verdict } from './clean-policy.js';
 

@@ -1,10 +1,10 @@
 /** The final output of `seed` and its exit code: 1 when a sitemap was not read, 2 when every seed was bad. */
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
+import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import type { SeedCounts } from '../../crawler/seeds/seed-text.js';
 import type { SitemapCounts } from '../../crawler/seeds/sitemap-seeds.js';
 import { howMany, n } from '../../format-amounts.js';
 import { type Context, note, print, printJson } from '../context.js';
-import { crawlName } from '../messages/crawl-name.js';
 
 /** Only the first bad seeds are printed one by one; the others are counted. */
 export const MAX_BAD_SEEDS_SHOWN = 20;

@@ -1,7 +1,6 @@
-/** A progress line that is redrawn in place on a terminal. Nothing is printed in a pipe. */
+/** Text on a terminal that is drawn again in its place, and a progress line made of it. */
 import type { Context } from '../context.js';
-import { printable } from './printable.js';
-import { redrawOn } from './redraw.js';
+import { printable, terminalText } from './printable.js';
 
 const DRAW_MS = 200;
 
@@ -11,7 +10,7 @@ export interface LiveLine {
   stop(): void;
 }
 
-/** Draw `text()` at an interval until stopped. */
+/** Draw `text()` at an interval until stopped. Nothing is printed in a pipe. */
 export async function liveLine(context: Context, text: () => string): Promise<LiveLine> {
   if (!context.stderr.isTTY) return { clear: () => {}, stop: () => {} };
   const update = await redrawOn(process.stderr, true);
@@ -44,4 +43,18 @@ export async function withLiveLine<T>(
   } finally {
     line.stop();
   }
+}
+
+export interface Redraw {
+  /** Draw in place of what was drawn last. */
+  (text: string): void;
+  /** Take it away. */
+  clear(): void;
+}
+
+/** @param stream a terminal @param showCursor while it is drawn */
+export async function redrawOn(stream: NodeJS.WriteStream, showCursor = false): Promise<Redraw> {
+  const { createLogUpdate } = await import('log-update');
+  const update = createLogUpdate(stream, { showCursor });
+  return Object.assign((text: string) => update(terminalText(text)), { clear: () => update.clear() });
 }

@@ -18,7 +18,7 @@ export function oneLine(text: string): string {
   return printable(text.replace(/\s*\n\s*/g, ' '));
 }
 
-/** A whole output, which may hold colours of our own: the last look before a terminal gets it (`context.ts`, `redraw.ts`). */
+/** A whole output, which may hold colours of our own: the last look before a terminal gets it (`context.ts`, `live-line.ts`). */
 export function terminalText(text: string): string {
   return text.replace(everyUnsafeButColours, (found) => (found.length > 1 ? found : escaped(found)));
 }

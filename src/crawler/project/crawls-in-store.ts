@@ -8,6 +8,11 @@ export interface CrawlName {
   readonly job: string | null;
 }
 
+/** The name of a crawl in messages: `shop`, or `shop@may` with a job. */
+export function crawlName({ spider, job }: CrawlName): string {
+  return job === null ? spider : `${spider}@${job}`;
+}
+
 /** The crawls found in a store. */
 export interface FoundCrawls {
   readonly crawls: readonly CrawlName[];

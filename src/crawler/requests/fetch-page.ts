@@ -2,8 +2,8 @@
 import type { Downloader, DownloadOptions } from '../../downloader/downloader.js';
 import { type Authorize, type AuthSpider, httpAuthOf } from '../../downloader/http-auth.js';
 import { CrawlnodeError } from '../../errors.js';
-import { inheritedOrigin } from '../../http/message/private-access.js';
 import type { Origin, RequestRecord } from '../../http/message/record/request-record.js';
+import { inheritedOrigin } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
 import { Response } from '../../http/message/response.js';
 import type { Logger } from '../../log.js';

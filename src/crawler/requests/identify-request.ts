@@ -1,15 +1,15 @@
 /** Turn the text that a user types into a request with the identity that the crawl gives it. */
 
 import { type RefusedError, UsageError } from '../../errors.js';
-import type { Frontier, FrontierRequest } from '../../frontier/frontier.js';
+import type { Frontier, FrontierRequest, Shape } from '../../frontier/frontier.js';
+import { otherShape } from '../../frontier/shared-settings/shape-differences.js';
 import { Request, type RequestOptions } from '../../http/message/request.js';
 import { inRun, linkRules } from '../../node/links/filter-links.js';
 import { seedRequest } from '../../node/seeds/seed-requests.js';
 import type { Settings } from '../../settings/schema.js';
 import { parseSeed } from '../../spider/parse-seed.js';
 import { Spider } from '../../spider/spider.js';
-import { otherIdentity } from '../project/refuse-other-identity.js';
-import { linkOptionsOf } from '../project/settings-to-options.js';
+import { linkOptionsOf, shapeOf } from '../project/settings-to-options.js';
 
 /** Reads the shape and the latest run of the crawl, because identities depend on them. */
 export type IdentifyIn = (frontier: Pick<Frontier, 'snapshot'>) => Promise<Identify>;
@@ -53,4 +53,18 @@ export function identifierOf(settings: Settings, spider: Spider = new Spider()):
 
 function identifiedById(id: string): Identified {
   return { id, fingerprint: id, record: '', domain: '', priority: 0, dontFilter: false, period: null };
+}
+
+/**
+ * Refuse to identify requests in another way than the crawl does: pages would be fetched twice, or not be found.
+ * @returns the refusal (exit 3) of settings whose fingerprints or domains are not those of the crawl; null when they agree.
+ * @param there of the crawl in the store; null until a first node has joined
+ */
+export function otherIdentity(there: Shape | null, settings: Settings): RefusedError | null {
+  return there === null ? null : otherShape(identityOf(there), identityOf(shapeOf(settings)));
+}
+
+/** The part of a shape that the identity of a request follows from. */
+function identityOf({ fingerprinter, domainKey }: Shape): Partial<Shape> {
+  return { fingerprinter, domainKey };
 }

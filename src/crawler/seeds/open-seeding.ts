@@ -8,8 +8,8 @@ import { inRun, type LinkRules, linkRules, runFor } from '../../node/links/filte
 import { requestsOfSeed, seedRequest } from '../../node/seeds/seed-requests.js';
 import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
-import { otherIdentity } from '../project/refuse-other-identity.js';
 import { linkOptionsOf } from '../project/settings-to-options.js';
+import { otherIdentity } from '../requests/identify-request.js';
 import { appendSeeds, type PushOptions, pushSeeds } from './push-seeds.js';
 import { type FullQueue, pushWithinRoom } from './queue-room.js';
 import type { SeedCounts, SeedText } from './seed-text.js';

@@ -167,12 +167,12 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
       await sweep(batch);
       return repaired;
     },
-    verify: async () => {
+    verify: async (read) => {
       const [{ verify }, { embeddedCare }] = await Promise.all([
         import('../care/verify.js'),
         import('./care/embedded-care.js'),
       ]);
-      return verify(embeddedCare(batch, database, options.shape));
+      return verify(embeddedCare(batch, database, options.shape), read);
     },
     close: async () => {
       await batch.close();

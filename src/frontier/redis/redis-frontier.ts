@@ -116,12 +116,12 @@ function frontierOn(connection: RedisConnection, options: OpenOptions): Frontier
       ]);
       return repair(redisCare(crawl), read, force);
     },
-    async verify() {
+    async verify(read) {
       const [{ verify }, { redisCare }] = await Promise.all([
         import('../care/verify.js'),
         import('./care/redis-care.js'),
       ]);
-      return verify(redisCare(crawl));
+      return verify(redisCare(crawl), read);
     },
     async close() {
       leaseCalls.flush();

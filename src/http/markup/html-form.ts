@@ -5,7 +5,7 @@
 import { isTag } from 'domhandler';
 import { DomUtils } from 'htmlparser2';
 import { InvalidRequestError } from '../../errors.js';
-import { replacedInPieces } from '../text-pieces.js';
+import { replacedInPieces } from '../text-memory.js';
 import type { Element } from './markup-tree.js';
 import type { SelectorList } from './selector.js';
 

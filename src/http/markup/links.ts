@@ -1,10 +1,10 @@
 /** Which links of a page are wanted: absolute, http(s), without fragment, each once, in document order. */
 import { UsageError } from '../../errors.js';
 import { didYouMean } from '../../settings/nearest.js';
-import { detached } from '../detached-text.js';
+import { detached } from '../text-memory.js';
 import type { UrlJoiner } from '../url/join-url.js';
 import { matcher, type Patterns } from '../url/url-patterns.js';
-import { linkTags } from './html/link-tags.js';
+import { linkTags } from './html/plain-outline.js';
 import type { AnyNode } from './markup-tree.js';
 
 /** Which links `response.links()` gives. */

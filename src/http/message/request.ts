@@ -255,3 +255,20 @@ function checkCallback(options: RequestOptions, field: 'callback' | 'errback'): 
   const hint = typeof callback === 'object' ? '; the options of follow and followAll come after it' : '';
   throw new InvalidRequestError(`${what}, neither a method of the spider nor the name of one${hint}.`);
 }
+
+const unfetchable = new WeakSet<Request>();
+
+/**
+ * A request for a link of a page that no client can fetch, such as `mailto:` or `http://[`. The link is the page's, not the
+ * author's, so it costs only itself: yielding such a request drops and counts it.
+ * @throws InvalidRequestError for bad options, as any request does.
+ */
+export function unfetchableRequest(url: string, options: RequestOptions | undefined): Request {
+  const request = Object.assign(new Request('http://unfetchable.invalid/', options), { url });
+  unfetchable.add(request);
+  return request;
+}
+
+export function isUnfetchable(request: Request): boolean {
+  return unfetchable.has(request);
+}

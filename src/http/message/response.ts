@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { type CheerioAPI, load } from 'cheerio/slim';
 import { CrawlnodeError, InvalidRequestError, UsageError } from '../../errors.js';
 import { BodyText } from '../charset/decode-body.js';
-import { detached } from '../detached-text.js';
 import { spendJsonValues } from '../json-values.js';
 import { documentBase } from '../markup/base-url.js';
 import { withBoundedCost } from '../markup/css/bounded-cheerio.js';
@@ -15,6 +14,7 @@ import { type Document, type HtmlTree, parseTree } from '../markup/markup-tree.j
 import { type Selector, SelectorList } from '../markup/selector.js';
 import { selectXPath, type XPathVariables } from '../markup/xpath/xpath-query.js';
 import { DEFAULT_MAX_NODES, NodeBudget, TooComplexError } from '../node-budget.js';
+import { detached } from '../text-memory.js';
 import { checkUrl } from '../url/http-url.js';
 import { type UrlJoiner, urlJoiner } from '../url/join-url.js';
 import { parseUrl } from '../url/parse-url.js';
@@ -26,8 +26,8 @@ import {
   Request,
   type RequestOptions,
   undefinedCallback,
+  unfetchableRequest,
 } from './request.js';
-import { unfetchableRequest } from './unfetchable-request.js';
 
 /** The arguments of a Response, for tests of a spider and for middleware. Only `url` is needed. */
 export interface ResponseParts {

@@ -11,9 +11,9 @@
  * Measured: 6 million look-ups a second, 70 bytes a link beside its URL (Node 20).
  */
 import { type Dupefilter, expiresAt } from '../../frontier/dupefilter-classes.js';
-import { inOnePiece } from '../../http/detached-text.js';
 import { noHeaders } from '../../http/message/headers.js';
 import type { Request } from '../../http/message/request.js';
+import { inOnePiece } from '../../http/text-memory.js';
 import type { Refresh } from '../../spider/refresh.js';
 
 /** Limits of each of the two generations of links. When the younger one is full, the older one is dropped. */

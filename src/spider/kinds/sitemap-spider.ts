@@ -1,9 +1,14 @@
 /** A spider that finds its pages in sitemaps. Source: `scrapy.spiders.SitemapSpider`. */
 import { CrawlnodeError, InvalidRequestError, messageOf, UsageError } from '../../errors.js';
 import { headerOf } from '../../http/message/headers.js';
-import { type Callback, type CbKwargs, Request, type RequestOptions } from '../../http/message/request.js';
+import {
+  type Callback,
+  type CbKwargs,
+  Request,
+  type RequestOptions,
+  unfetchableRequest,
+} from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
-import { unfetchableRequest } from '../../http/message/unfetchable-request.js';
 import { TooComplexError } from '../../http/node-budget.js';
 import type { SitemapEntry } from '../../http/sitemap/sitemap.js';
 import {

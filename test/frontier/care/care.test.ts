@@ -11,6 +11,9 @@ import { type TempDir, tempDir } from '../../helpers/temp-dir.js';
 
 const { server, admin } = await redisOfFile();
 
+/** Where a domain's state and its next instant lie in its record, see `lua/domains/domains.lua`. */
+const [STATE, NEXT_AT] = [4, 11];
+
 const crawlAt = (place: string, spider: string) =>
   new Crawl(worldOf(() => openFrontier(openOptions(place, spider))));
 
@@ -29,6 +32,24 @@ describe('in Redis', () => {
       dropLeases: drop('leases'),
       acceptOneMore: () => admin.hincrby(`${requests}:~meta`, 'accepted', 1),
       spoilRecord: (id) => admin.hset(requests, Buffer.from(id, 'hex'), 'junk'),
+      dropOutbox: drop('outbox'),
+      dropFeeds: drop('feeds'),
+      async raiseWritten(feed, by) {
+        const record = JSON.parse((await admin.hget(`${requests}:~feeds`, feed))!);
+        await admin.hset(
+          `${requests}:~feeds`,
+          feed,
+          JSON.stringify({ ...record, sequence: record.sequence + by }),
+        );
+      },
+      dropCrawl: drop('meta'),
+      async delayForYears(domain) {
+        const record = (await admin.hgetBuffer(`${requests}:~domains`, domain))!;
+        record.writeUIntBE(4_000_000_000_000, NEXT_AT, 6);
+        record.write('w', STATE);
+        await admin.hset(`${requests}:~domains`, domain, record);
+      },
+      forgetSeen: (id) => admin.srem(`damaged${crawls}:dupefilter`, id),
     };
     return { crawl: crawlAt(server.url, `damaged${crawls}`), hand };
   });
@@ -56,6 +77,14 @@ describe('in a folder', () => {
       dropLeases: run("DELETE FROM request WHERE state = 'leased'"),
       acceptOneMore: run('UPDATE tally SET accepted = accepted + 1'),
       spoilRecord: (id) => run(`UPDATE record SET text = 'junk' WHERE id = x'${id}'`)(),
+      dropOutbox: run('DELETE FROM outbox'),
+      dropFeeds: run('DELETE FROM feed'),
+      raiseWritten: (feed, by) => run(`UPDATE feed SET written = written + ${by} WHERE feed = '${feed}'`)(),
+      dropCrawl: run('DELETE FROM crawl'),
+      delayForYears: (domain) =>
+        run(`UPDATE domain SET next_at = 4000000000000, state = 'waiting', until = 4000000000000
+          WHERE name = '${domain}'`)(),
+      forgetSeen: (id) => run(`DELETE FROM seen WHERE id = x'${id}'`)(),
     };
     return { crawl: crawlAt(folder.dir, 'news'), hand };
   });

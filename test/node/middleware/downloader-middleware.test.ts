@@ -5,7 +5,7 @@ import { noBudgets } from '../../../src/frontier/budgets.js';
 import { Request } from '../../../src/http/message/request.js';
 import { Response } from '../../../src/http/message/response.js';
 import type { DownloaderMiddleware } from '../../../src/node/middleware/downloader-middleware.js';
-import type { Failure } from '../../../src/spider/failure.js';
+import type { Failure } from '../../../src/spider/run-callback.js';
 import { crawlThrough, page, status } from './chains.js';
 
 const html = { 'content-type': 'text/html' };

@@ -4,7 +4,7 @@ import { IgnoreRequest } from '../../../src/errors.js';
 import { Request } from '../../../src/http/message/request.js';
 import type { Response } from '../../../src/http/message/response.js';
 import type { SpiderMiddleware } from '../../../src/node/middleware/spider-middleware.js';
-import type { Failure } from '../../../src/spider/failure.js';
+import type { Failure } from '../../../src/spider/run-callback.js';
 import { crawlThrough, page, status } from './chains.js';
 
 const home = { '/': page('<a href=/a>') };

@@ -1,7 +1,7 @@
 /** Who leads a crawl to private addresses: the user may, the store and public pages may not. */
 import { expect, it } from 'vitest';
 import { openFrontier } from '../../../src/frontier/choose-engine.js';
-import { inheritedOrigin } from '../../../src/http/message/private-access.js';
+import { inheritedOrigin } from '../../../src/http/message/record/request-record.js';
 import type { Response } from '../../../src/http/message/response.js';
 import { Spider } from '../../../src/spider/spider.js';
 import { crawl, freshStore } from '../../helpers/node.js';

@@ -11,6 +11,7 @@ export type Flag = 0 | 1;
 
 export interface CrawlRow {
   readonly space: number;
+  readonly name: string;
   readonly format: number;
   crawl_id: string;
   epoch: number;
@@ -28,13 +29,14 @@ export interface CrawlRow {
   run: Run | null;
   began_at: number;
   seen_since: number;
+  feeds: readonly string[];
   restoring: string | null;
   restore_applied: number;
   restored_from: string | null;
 }
 
 /** Columns that hold JSON. Their values are replaced, never changed in place. */
-const jsonColumns = ['shape', 'dupefilter', 'tunables', 'starts', 'run'] as const;
+const jsonColumns = ['shape', 'dupefilter', 'tunables', 'starts', 'run', 'feeds'] as const;
 
 /** How many start requests were pushed, or all of them. */
 export type Start = number | 'pushed';
@@ -118,14 +120,14 @@ const firstTunables: Tunables = {
 /** Write the row of a crawl that begins. */
 export function writeNewCrawl(
   sql: Statements,
-  space: number,
+  { id: space, name }: { readonly id: number; readonly name: string },
   { queueClass, dupefilter }: FirstShape,
   nowMs: number,
 ): void {
   const crawl_id = randomBytes(8).toString('hex');
   const epoch = randomBytes(6).readUIntBE(0, 6);
   writeRow(sql, 'crawl', {
-    ...{ space, format: dataFormats.embedded, crawl_id, epoch, queue_class: queueClass, dupefilter },
+    ...{ space, name, format: dataFormats.embedded, crawl_id, epoch, queue_class: queueClass, dupefilter },
     ...{ tunables: firstTunables, began_at: nowMs, seen_since: nowMs },
   });
 }

@@ -1,10 +1,9 @@
 /** What most pages are asked for, links and title, found in one pass that builds no tree. */
 import { Content } from './element-rules.js';
 import { HtmlReader, type HtmlSink } from './html-reader.js';
-import { linkTags } from './link-tags.js';
 import { type ElementName, MAX_DEPTH, type OpenElements } from './open-elements.js';
 import { PageText, TextForm } from './page-text.js';
-import { plainOutline } from './plain-outline.js';
+import { linkTags, plainOutline } from './plain-outline.js';
 import { NUMBERS_PER_ATTRIBUTE, type TagScanner } from './tag-scanner.js';
 
 export interface Outline {

@@ -1,7 +1,6 @@
 /** The text of a page that is read by its offsets: what a slice of it means as text or as a value of an attribute. */
-import { decodeHTML } from 'entities/decode';
-import { decodedInPieces, replacedInPieces } from '../../text-pieces.js';
-import { decodeAttribute } from './attribute-references.js';
+import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
+import { decodedInPieces, replacedInPieces } from '../../text-memory.js';
 
 /** Where a slice stands, which decides about character references and NUL. */
 export const TextForm = {
@@ -58,7 +57,7 @@ export class PageText {
   /** As `value`, of a slice of the page. */
   valueOf(slice: string): string {
     const value = this.#withoutNul(this.#decoded(slice));
-    return value.includes('&') ? decodedInPieces(value, decodeAttribute) : value;
+    return value.includes('&') ? decodedInPieces(value, decodeHTMLAttribute) : value;
   }
 
   /** The name of a tag or attribute: ASCII in lower case. */

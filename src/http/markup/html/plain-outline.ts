@@ -5,8 +5,10 @@
  * docs/internals/html.md has the figures. test/http/markup/html/plain-outline.test.ts holds both to the same answers.
  */
 import { textElements } from './element-rules.js';
-import { linkTags } from './link-tags.js';
 import { scriptEnd, textEnd } from './text-end.js';
+
+/** Elements whose `href` is a link to follow. They are found here by the letter they begin with, an `a`. */
+export const linkTags: readonly string[] = ['a', 'area'];
 
 /** What a page has as it is written: character references are not decoded. */
 export interface PlainOutline {

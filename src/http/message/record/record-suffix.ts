@@ -2,7 +2,7 @@
  * The end of the encoded record of a request, from its callback on. The links of a page usually share it, so the last one
  * is cached. A record is then a string of two pieces instead of ten, which makes garbage collection cheaper.
  */
-import { detached } from '../../detached-text.js';
+import { detached } from '../../text-memory.js';
 import type { RequestRecord } from './request-record.js';
 
 type Ending = Omit<

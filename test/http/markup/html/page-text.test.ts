@@ -2,9 +2,11 @@
 import fc from 'fast-check';
 import { parseFragment } from 'parse5';
 import { describe, expect, it } from 'vitest';
-import { decodeAttribute } from '../../../../src/http/markup/html/attribute-references.js';
+import { PageText } from '../../../../src/http/markup/html/page-text.js';
 
-describe('decodeAttribute', () => {
+const decodeAttribute = (value: string) => new PageText('').valueOf(value);
+
+describe('the value of an attribute', () => {
   it.each([
     ['?a=1&amp;b=2', '?a=1&b=2'],
     ['?a&lt=2', '?a&lt=2'],
