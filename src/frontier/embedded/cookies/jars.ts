@@ -1,15 +1,6 @@
-<<<<<<< HEAD
-
-/** Counts of the jars, what is dropped beyond their limits, and the repair of both. */
-import { decodeCookies, encodeCookies, MAX_COOKIES_PER_JAR } from '../../../http/cookies/stored-cookie.js';
-import { MAX_REMOVED_COOKIES } from '../../types/limits.js';
-
-=======
-
 /** Counts of the jars, and what is dropped beyond their limits. */
 import { MAX_COOKIES_PER_JAR } from '../../../http/cookies/stored-cookie.js';
-
->>>>>>> main
+import { MAX_REMOVED_COOKIES } from '../../types/limits.js';
 
 import type { Transaction } from '../crawl/transaction.js';
 

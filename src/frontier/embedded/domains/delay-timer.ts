@@ -1,15 +1,7 @@
 /** The delay between two requests to a domain: how long it is, and from when on it runs. */
 import { limitsOf } from '../../shared-settings/domain-limits.js';
 
-<<<<<<< HEAD
-
-import { FURTHEST_MS } from '../../types/limits.js';
-
-=======
-
-import { LONGEST_TIMER_DELAYS, LONGEST_TIMER_MS } from '../../types/limits.js';
-
->>>>>>> main
+import { FURTHEST_MS, LONGEST_TIMER_DELAYS, LONGEST_TIMER_MS } from '../../types/limits.js';
 
 import type { CrawlRow } from '../crawl/crawl-row.js';
 import type { DomainRow } from './domain-row.js';

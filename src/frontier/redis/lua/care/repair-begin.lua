@@ -12,12 +12,8 @@ local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'ru
 local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'delayed', 'leases', 'nodes', 'dead', 'node-info', 'held',
   'settled', 'answers' }
 local KEPT = { failed = 'zset', failures = 'hash', crashes = 'hash', domains = 'hash', validators = 'hash',
-<<<<<<< HEAD
-  ['domain-accepted'] = 'hash', early = 'set', robots = 'hash', ['robots-kept'] = 'zset' }
-=======
   ['domain-accepted'] = 'hash', early = 'set', robots = 'hash', ['robots-kept'] = 'zset', feeds = 'hash',
   outbox = 'hash' }
->>>>>>> main
 
 -- Its fields of numbers hold numbers, and those that all verbs need are there.
 local function mendMeta(crawl, args)
@@ -40,22 +36,12 @@ local function keepPoliteness(crawl, name, packed)
   local isWhole, old = pcall(domains.unpack, name, packed)
   if not isWhole then return end
   local d = domains.of(crawl, name)
-<<<<<<< HEAD
-  local latest = crawl.nowMs + limits.FURTHEST_MS
-  d.lastAt = math.min(old.lastAt, crawl.nowMs)
-  d.nextAt, d.blockedUntil = math.min(old.nextAt, latest), math.min(old.blockedUntil, latest)
-=======
   d.lastAt, d.nextAt, d.blockedUntil = math.min(old.lastAt, crawl.nowMs), old.nextAt, old.blockedUntil
->>>>>>> main
   for _, source in ipairs({ 'setting', 'robots', 'autothrottle' }) do
     local delay = type(old.delays) == 'table' and old.delays[source]
     if type(delay) == 'number' and delay == delay then
       d.delays = d.delays or {}
-<<<<<<< HEAD
       d.delays[source] = math.min(delay, limits.FURTHEST_MS)
-=======
-      d.delays[source] = domains.atMostADay(crawl, delay) - crawl.nowMs
->>>>>>> main
     end
   end
   delayTimer.bound(crawl, d)
@@ -67,13 +53,8 @@ verbs.register('repair_begin', {}, function(crawl, args)
   local isNew = not meta.exists(crawl) or not keys.isOf('hash', at.meta)
   local wasThere = redis.call('EXISTS', at.requests, at.nodes, at.dupefilter, at.index) > 0
   mendMeta(crawl, args)
-<<<<<<< HEAD
-  local live = keys.isOf('zset', at.nodes) and nodes.heardWithin(crawl, nodes.timeoutMs(crawl)) or 0
-  if live > 0 and not args.force then return live end
-=======
-  local live = not isNew and keys.isOf('zset', at.nodes) and nodes.heardWithin(crawl, meta.number(crawl, 'node_timeout', 30000)) or 0
+  local live = not isNew and keys.isOf('zset', at.nodes) and nodes.heardWithin(crawl, nodes.timeoutMs(crawl)) or 0
   if live > 0 and not args.force then return { live, 0 } end
->>>>>>> main
   for word, type in pairs(KEPT) do
     if not keys.isOf(type, at[word]) then redis.call('UNLINK', at[word]) end
   end
