@@ -65,6 +65,12 @@ export const MAX_COOKIE_SETS = 100;
 export const MAX_COOKIE_CHARS = 256 * 1024;
 
 /**
+ * A crawl with requests that no lease can find stands still. After so many ms a node rebuilds its indexes: a state that no verb
+ * leaves behind, so the time only keeps a hand that is at work from seeing it.
+ */
+export const STALL_MS = 5_000;
+
+/**
  * No delay timer of a domain runs for longer than so many of its delays and so many ms: downloads that wait for the domain in
  * turn put it off by a delay each. A timer beyond that was changed by another hand.
  */

@@ -51,6 +51,8 @@ export interface Run {
   readonly args: RunArguments;
   readonly startedAtMs: number;
   readonly budgets: Budgets;
+  /** The counters of the crawl that it began with. */
+  readonly counters: Readonly<Record<string, number>>;
   /** Why the run leases nothing more; null: it does. `limit`: the budget that closed it, else 0. */
   readonly closing: { readonly reason: string; readonly atMs: number; readonly limit: number } | null;
   /** Why the run ended, with its last node; null while it goes on. */
@@ -83,6 +85,9 @@ const noCounts = {
   hungry: 0,
   hungry_at: 0,
   busy_at: 0,
+  stall_since: 0,
+  stall_owner: 0,
+  stall_tried: 0,
   run_leased: 0,
   run_items: 0,
   run_errors: 0,

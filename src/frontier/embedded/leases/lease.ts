@@ -15,6 +15,7 @@ import { promoteDelayed } from '../queue/requests.js';
 import { closeWhenSpent, roomForPages } from '../requests/budgets.js';
 import { crawlState } from '../requests/completion.js';
 import { hungryWaitMs, noteHunger, standsBack } from './fair-share.js';
+import { lookAtStall } from './stall.js';
 import { takeSuspect, volunteer } from './suspects.js';
 
 interface Taken {
@@ -49,7 +50,8 @@ export function lease(
   if (isOpen && stoodBack) nextMs = STAND_BACK_MS;
   // Where the page budget made the room smaller, asking again at once gives nothing.
   else if (isOpen) nextMs = hasMore && room === wanted ? 0 : waitMs(tx, holder);
-  const crawl = crawlState(tx, hasStart, holder);
+  const stall = leases.length === 0 ? lookAtStall(tx, holder, isOpen, isOpen && room > 0) : null;
+  const crawl = { ...crawlState(tx, hasStart, holder), stall };
   if (crawl.finished) tx.nodes.showLife(holder);
   const cookies = knownCookies === undefined ? null : cookiesSince(tx, knownCookies);
   return { leases, waitMs: nextMs, crawl, ...(cookies !== null && { cookies }) };
