@@ -137,6 +137,11 @@ export interface CareStore<Stored extends StoredRecord = StoredRecord> {
    * @throws RefusedError while nodes live, unless `force`.
    */
   beginRepair(force: boolean): Promise<readonly string[]>;
+  /**
+   * The same for a crawl that stands still (`Stall`), whose nodes stay registered. @returns false where a request is leased again:
+   * then it does not stand still any more, and nothing was done.
+   */
+  beginRebuild(): Promise<boolean>;
   /** Put requests where their records and failures say. Harmless when repeated. */
   put(batch: readonly PutRecord<Stored>[]): Promise<void>;
   /** Count everything anew, what is gone too, and let the crawl go on as it was. */

@@ -13,7 +13,25 @@ export async function repair<Stored extends StoredRecord>(
   read: ReadRecord,
   force: boolean,
 ): Promise<Repaired> {
-  const losses = [...(await store.beginRepair(force))];
+  return putAll(store, read, await store.beginRepair(force));
+}
+
+/**
+ * The same under live nodes, of a crawl that stands still. One that broke off is done again by another node.
+ * @returns null where nothing was to be done any more.
+ */
+export async function rebuild<Stored extends StoredRecord>(
+  store: CareStore<Stored>,
+  read: ReadRecord,
+): Promise<Repaired | null> {
+  return (await store.beginRebuild()) ? putAll(store, read, []) : null;
+}
+
+async function putAll<Stored extends StoredRecord>(
+  store: CareStore<Stored>,
+  read: ReadRecord,
+  losses: readonly string[],
+): Promise<Repaired> {
   let unreadable = 0;
   for await (const batch of store.records()) {
     const requests = batch.map((stored) => ({ stored, request: read(idText(stored.id), stored.record) }));

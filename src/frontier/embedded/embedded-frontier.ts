@@ -167,6 +167,13 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
       await sweep(batch);
       return repaired;
     },
+    rebuild: async (read) => {
+      const [{ rebuild }, { embeddedCare }] = await Promise.all([
+        import('../care/repair.js'),
+        import('./care/embedded-care.js'),
+      ]);
+      return rebuild(embeddedCare(batch, database, options.shape), read);
+    },
     verify: async (read) => {
       const [{ verify }, { embeddedCare }] = await Promise.all([
         import('../care/verify.js'),

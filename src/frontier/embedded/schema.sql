@@ -83,6 +83,9 @@ CREATE TABLE tally (
   hungry         INTEGER NOT NULL,       -- number of the node that got nothing last; 0: none
   hungry_at      INTEGER NOT NULL,
   busy_at        INTEGER NOT NULL,       -- when something was last pending, delayed or leased
+  stall_since    INTEGER NOT NULL,       -- when a lease first found that no lease can find the requests that are left; 0: it does
+  stall_owner    INTEGER NOT NULL,       -- number of the node that rebuilds them from their records; 0: none
+  stall_tried    INTEGER NOT NULL,       -- run_leased + 1 after the last rebuild of this run; 0: none
   run_leased     INTEGER NOT NULL,       -- of this run: leases given, without those given back before a download
   run_items      INTEGER NOT NULL,
   run_errors     INTEGER NOT NULL,       -- exceptions in spider code

@@ -4,12 +4,19 @@ import { connect } from '../../../src/disk/sqlite.js';
 import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import { fileIn } from '../../../src/frontier/embedded/file/wal.js';
 import { careOfDamages, type Hand } from '../../frontier-contract/damages.js';
+import { stalls } from '../../frontier-contract/stalls.js';
 import { Crawl, worldOf } from '../../frontier-contract/world.js';
 import { openOptions } from '../../helpers/open-options.js';
 import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
 import { type TempDir, tempDir } from '../../helpers/temp-dir.js';
 
 const { server, admin } = await redisOfFile();
+
+async function change({ dir }: TempDir, sql: string): Promise<void> {
+  const connection = connect(fileIn(dir));
+  connection.exec(sql);
+  connection.close();
+}
 
 /** Where a domain's state and its next instant lie in its record, see `lua/domains/domains.lua`. */
 const [STATE, NEXT_AT] = [4, 11];
@@ -19,6 +26,14 @@ const crawlAt = (place: string, spider: string) =>
 
 describe('in Redis', () => {
   let crawls = 0;
+  const lost = ['ready', 'domains', 'queue', 'leases', 'delayed', 'failed', 'domains and ready'];
+  stalls(async () => {
+    crawls += 1;
+    const spider = `stalled${crawls}`;
+    const keys = (name: string) => name.split(' and ').map((word) => `${spider}:requests:~${word}`);
+    const indexes = Object.fromEntries([...lost, 'nodes'].map((name) => [name, () => admin.del(keys(name))]));
+    return { crawl: crawlAt(server.url, spider), indexes };
+  }, lost);
   careOfDamages(async () => {
     crawls += 1;
     const requests = `damaged${crawls}:requests`;
@@ -60,14 +75,24 @@ describe('in a folder', () => {
   afterAll(async () => {
     for (const folder of folders) await folder.remove();
   });
+  const lost = {
+    domains: 'DELETE FROM domain',
+    requests: 'DELETE FROM request',
+    'pending requests': "DELETE FROM request WHERE state = 'pending'",
+    'leased requests': "DELETE FROM request WHERE state = 'leased'",
+  };
+  stalls(async () => {
+    const folder = tempDir('stall');
+    folders.push(folder);
+    const indexes = Object.entries({ ...lost, nodes: 'DELETE FROM node' }).map(
+      ([name, sql]) => [name, () => change(folder, sql)] as const,
+    );
+    return { crawl: crawlAt(folder.dir, 'news'), indexes: Object.fromEntries(indexes) };
+  }, Object.keys(lost));
   careOfDamages(async () => {
     const folder = tempDir('care');
     folders.push(folder);
-    const run = (sql: string) => async () => {
-      const connection = connect(fileIn(folder.dir));
-      connection.exec(sql);
-      connection.close();
-    };
+    const run = (sql: string) => () => change(folder, sql);
     const hand: Hand = {
       dropPending: run("DELETE FROM request WHERE state = 'pending'"),
       dropDelayed: run("DELETE FROM request WHERE state = 'delayed'"),

@@ -19,7 +19,14 @@ import type { Database } from '../file/database.js';
 import { damagedStore } from '../file/sqlite-errors.js';
 import type { RequestState } from '../queue/requests.js';
 import { namelessSpaces, nameSpaces } from './nameless-spaces.js';
-import { beginRepair, endRepair, failedRecords, putRequest, type RecordRow } from './rebuild.js';
+import {
+  beginRebuild,
+  beginRepair,
+  endRepair,
+  failedRecords,
+  putRequest,
+  type RecordRow,
+} from './rebuild.js';
 
 /** Rows of one transaction. */
 const WINDOW = 1_000;
@@ -60,6 +67,7 @@ export function embeddedCare(
       database.writes += 1;
       return batch.write((tx) => beginRepair(tx, shape, force));
     },
+    beginRebuild: () => batch.write(beginRebuild),
     put: (records) =>
       batch.write((tx) => {
         for (const record of records) putRequest(tx, record);

@@ -9,6 +9,7 @@ import type { DomainRow } from '../domains/domain-row.js';
 import { addFailure } from '../failed/failed-list.js';
 import { mendOutboxes } from '../feeds/damaged-outboxes.js';
 import { plainText } from '../file/statements.js';
+import { isLeased } from '../leases/stall.js';
 import { orderOf } from '../queue/order.js';
 import { noteLost, pendingState, type RequestState } from '../queue/requests.js';
 
@@ -27,13 +28,25 @@ export function beginRepair(tx: Transaction, shape: FirstShape, force: boolean):
   // A node of a crawl whose record is gone is refused whatever it does.
   const live = force || isNew ? 0 : tx.nodes.live().length;
   if (live > 0) throw nodesAtWork(live, 'repair');
+  clearIndexes(tx);
+  tx.sql.run`DELETE FROM node WHERE space = ${tx.space}`;
+  tx.nodes.forget();
+  return isNew ? [CRAWL_RECORD_LOSS] : [];
+}
+
+export function beginRebuild(tx: Transaction): boolean {
+  if (isLeased(tx)) return false;
+  clearIndexes(tx);
+  for (const node of tx.nodes.all()) node.leased = 0;
+  return true;
+}
+
+function clearIndexes(tx: Transaction): void {
   const { sql, space, crawl, tally, nowMs } = tx;
   crawl.repairing ??= crawl.control;
   crawl.control = 'paused';
   sql.run`UPDATE request SET node = NULL, token = NULL, leased_at = NULL
     WHERE space = ${space} AND (node IS NOT NULL OR token IS NOT NULL)`;
-  sql.run`DELETE FROM node WHERE space = ${space}`;
-  tx.nodes.forget();
   // A domain keeps its delay timer and delays; its state and head are computed again.
   sql.run`UPDATE domain SET state = 'idle', until = NULL, head_rank = NULL, head_arrival = NULL, active = 0 WHERE space = ${space}`;
   tx.domains.forget();
@@ -43,7 +56,6 @@ export function beginRepair(tx: Transaction, shape: FirstShape, force: boolean):
       WHERE space = ${space} AND name = ${row.name}`;
   }
   Object.assign(tally, { volunteer: 0, hungry: 0, domains: sql.count('domain', space) });
-  return isNew ? [CRAWL_RECORD_LOSS] : [];
 }
 
 interface Row {
@@ -129,6 +141,7 @@ function setCounters(tx: Transaction): Rebuilt {
   }
   crawl.control = crawl.repairing ?? 'running';
   crawl.repairing = null;
+  Object.assign(tally, { stall_since: 0, stall_owner: 0, stall_tried: tally.run_leased + 1 });
   const { delayed, failed } = tally;
   const pending = tally.pending + suspects;
   return { pending, delayed, failed, losses: countLosses(tx, pending + delayed + failed) };

@@ -82,6 +82,10 @@ export function redisCare(crawl: CrawlAccess): CareStore {
       if (live > 0) throw nodesAtWork(live, 'repair');
       return isNew === 1 ? [CRAWL_RECORD_LOSS] : [];
     },
+    async beginRebuild() {
+      const args = { live: true, queueClass: shape.queueClass, epoch: newEpoch() };
+      return int(list(await call('repair_begin', args))[0]) === 0;
+    },
     async put(batch) {
       const requests = batch.map(({ stored: { id }, request }) =>
         request === null

@@ -8,8 +8,10 @@
  * the libraries of two versions live side by side.
  */
 import { createHash } from 'node:crypto';
+import { closingReasons } from '../../budgets.js';
 import { dataFormats } from '../../data-format.js';
 import * as limits from '../../types/limits.js';
+import { keyTypes } from '../keys.js';
 import { luaFiles } from '../lua-files.inlined.js';
 import { type Client, callFunction, resultsOf } from './client.js';
 import { isFull, LibraryNeedsMemory } from './errors.js';
@@ -19,6 +21,11 @@ import type { Reply } from './reply.js';
 const sharedLimits = Object.entries(limits)
   .map(([name, value]) => `${name} = ${value}`)
   .sort()
+  .join(', ');
+
+/** The closing reason of each budget, in the order of the checks. */
+const reasons = Object.entries(closingReasons)
+  .map(([budget, reason]) => `{ budget = '${budget}', reason = '${reason}' }`)
   .join(', ');
 
 /** What runs while the library is loaded; all else only declares what a call runs. */
@@ -69,7 +76,9 @@ function assemble(): Library {
   const body = [
     `local FORMAT = '${dataFormats.redis}'`,
     `local limits = { ${sharedLimits} }`,
+    `local closingReasons = { ${reasons} }`,
     `local ${tables.join(', ')} = ${tables.map(() => '{}').join(', ')}`,
+    `local keyTypes = { ${keyTypes.map((type) => (type === null ? 'false' : `'${type}'`)).join(', ')} }`,
     ...files.map((file) => `do -- ${file}\n${luaFiles[file]}end`),
   ].join('\n');
   const hash = createHash('sha1').update(body).digest('hex').slice(0, 8);

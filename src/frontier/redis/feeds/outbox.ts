@@ -138,7 +138,7 @@ export function redisFeeds({ connection, options, call }: CrawlAccess): Feeds {
       if (count < 0) throw feedTaken(path);
       return count;
     },
-    peek: (max) => connection.patiently((client) => client.lrange(keys.items, 0, max - 1)),
+    peek: (from, max) => connection.patiently((client) => client.lrange(keys.items, from, from + max - 1)),
     async release({ feed, owner }, how) {
       await call('feed_checkpoint', { feed, owner, release: true, exported: how?.exported });
     },

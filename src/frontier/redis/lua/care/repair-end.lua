@@ -29,6 +29,7 @@ verbs.register('repair_end', { 'allow-oom', 'crawl' }, function(crawl)
   local control = meta.get(crawl, 'repairing')
   if control then meta.set(crawl, 'control', control) end
   meta.set(crawl, 'repairing', '')
+  stall.noteRebuilt(crawl)
   return cjson.encode({ pending = pending, delayed = delayed, failed = failed, feeds = wrong,
     gone = meta.number(crawl, 'marks_gone') - gone })
 end)
