@@ -263,8 +263,8 @@ export interface Feeds extends PipelineOutboxes {
    * @returns the number of moved items. @throws RefusedError when the writer does not hold the feed (any more).
    */
   take(writer: FeedWriter, max: number): Promise<number>;
-  /** The texts at the head of the items list, in order, at most `max`. They stay in the list. */
-  peek(max: number): Promise<string[]>;
+  /** The texts of the items list, in order: up to `max` after the first `from`. They stay in the list. */
+  peek(from: number, max: number): Promise<string[]>;
 }
 
 export interface FailedList {

@@ -278,6 +278,8 @@ export interface RunTotals {
   /** Pages that answered with an error, and whether any page was processed (`RunSnapshot`). */
   readonly errorPages: number;
   readonly hasGoodPage: boolean;
+  /** Pages that ended in the run, by their final status (`finalStatusCounter`). */
+  readonly statuses: Readonly<Record<string, number>>;
   /** Requests in progress as this node left. */
   readonly leased: number;
   /** Whether the run ended as this node left. Otherwise other nodes go on with it, and the totals are not final. */

@@ -129,6 +129,7 @@ export function redisFeeds({ connection, options, call }: CrawlAccess): Feeds {
     async checkpoint({ feed, owner, path }, checkpoint, after, written) {
       const args = { feed, owner, ...checkpoint, after, digest: digestOf(written) };
       const answer = int(await call('feed_checkpoint', args));
+      if (answer === 3) throw feedRecordDamaged(path);
       if (answer === 2) throw feedRolledBack();
       if (answer === 0) throw feedTaken(path);
     },
@@ -137,7 +138,7 @@ export function redisFeeds({ connection, options, call }: CrawlAccess): Feeds {
       if (count < 0) throw feedTaken(path);
       return count;
     },
-    peek: (max) => connection.patiently((client) => client.lrange(keys.items, 0, max - 1)),
+    peek: (from, max) => connection.patiently((client) => client.lrange(keys.items, from, from + max - 1)),
     async release({ feed, owner }, how) {
       await call('feed_checkpoint', { feed, owner, release: true, exported: how?.exported });
     },
