@@ -163,13 +163,14 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
     targets,
     records,
     writeOrphans: true,
+    isAwaited: crawl.exitWhenDone,
     drain,
     force,
     graceLeftMs,
     log,
     stdout: stdoutOf(targets, signals),
   };
-  const { result: ended, unwritten } = await withFeeds(feedsPlan, async (feeds) => {
+  const runAll = async (feeds: OpenFeeds) => {
     const startedAt = performance.now();
     const before = totalsOf(await frontier.snapshot());
     const ids = targets.map(({ id }) => id);
@@ -185,7 +186,10 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
     const outcome = await workers.ended;
     stopFeedStatus();
     return { outcome, before, startedAt };
-  });
+  };
+  const { result: ended, unwritten } = await withFeeds(feedsPlan, runAll, ({ outcome }) =>
+    outcome.results.some(({ hasWaited }) => hasWaited),
+  );
   const { outcome, before, startedAt } = ended;
   const result = combine(outcome.results, Math.round(performance.now() - startedAt));
   // The counts of a node that died are lost. The store has them, for the crawl as a whole.

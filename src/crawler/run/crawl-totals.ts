@@ -15,6 +15,7 @@ export function combine(results: readonly NodeResult[], elapsedMs: number): Node
   return {
     reason: worst?.reason ?? 'died',
     exitCode: worst?.exitCode ?? 1,
+    hasWaited: results.some(({ hasWaited }) => hasWaited),
     message: worst?.message ?? null,
     ...{ pages: sum('pages'), failed: sum('failed'), items: sum('items') },
     elapsedMs,

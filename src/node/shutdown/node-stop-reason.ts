@@ -15,6 +15,8 @@ export interface NodeEnding {
   readonly leave: boolean;
   /** The store has been away for too long, so the leaving node waits for nothing. */
   readonly atOnce?: true;
+  /** `NodeResult.hasWaited`. */
+  readonly hasWaited?: true;
 }
 
 /** The state of a node when it decides whether to stop. */
@@ -88,7 +90,7 @@ export function errorEnding(error: unknown, persist: boolean, held: number): Nod
     const { code: reason, exitCode } = error;
     const inProgress = held === 0 ? 'nothing' : howMany(held, 'request');
     const message = `${error.message}; this node had ${inProgress} in progress, nothing committed is lost, and the next run goes on`;
-    return { reason, exitCode, message, leave: true, atOnce: true };
+    return { reason, exitCode, message, leave: true, atOnce: true, hasWaited: true };
   }
   if (error instanceof FrontierGoneError) {
     const others = persist
@@ -106,9 +108,14 @@ export function errorEnding(error: unknown, persist: boolean, held: number): Nod
  */
 export function feedEnding({ why, isFinal }: FeedTrouble, waitedMs: number): NodeEnding {
   if (isFinal) return { reason: 'feed_changed', exitCode: 1, message: why, leave: true };
-  const waited = `waited ${waitedMs / 1_000} s for it (WAIT_TIMEOUT)`;
-  const message = `${why}; ${waited}; the items committed so far wait in the frontier and are written by the next run`;
-  return { reason: 'feed_unwritable', exitCode: 1, message, leave: true };
+  const message = unwrittenMessage(why, waitedMs);
+  return { reason: 'feed_unwritable', exitCode: 1, message, leave: true, hasWaited: true };
+}
+
+/** @param waitedMs WAIT_TIMEOUT, where that passed; else null */
+export function unwrittenMessage(why: string, waitedMs: number | null): string {
+  const waited = waitedMs === null ? '' : `; waited ${waitedMs / 1_000} s for it (WAIT_TIMEOUT)`;
+  return `${why}${waited}; the items committed so far wait in the frontier and are written by the next run`;
 }
 
 /** Whether no node has had anything to do for so long. A paused crawl is kept for whoever resumes it. */
