@@ -2,13 +2,18 @@
  * Bounds what the body of a page may become in memory (DOWNLOAD_MAX_NODES): 60 MB of tags, which gzip sends as 400 KB, would
  * be 20 million elements and 4.6 GB. Beyond the limit the page fails as `too_complex`.
  */
+
 import { CrawlnodeError } from '../errors.js';
+import { n } from '../format-amounts.js';
 
 /** The default of DOWNLOAD_MAX_NODES, for a Response that no node has made. */
 export const DEFAULT_MAX_NODES = 750_000;
 
 /** A value of JSON, a field of CSV or a tag of a sitemap takes less than this part of the memory of a node of a tree. */
 const VALUES_PER_NODE = 4;
+
+/** Links take more than other values: each is kept as it is written and as a URL. */
+const LINKS_PER_NODE = 2;
 
 /** A body that would become too many nodes. */
 export class TooComplexError extends CrawlnodeError {}
@@ -33,6 +38,11 @@ export class NodeBudget {
     return new NodeBudget(maxNodes * VALUES_PER_NODE, what);
   }
 
+  /** For what `links()` finds without a tree: two links count as a node. */
+  static ofLinks(maxNodes: number): NodeBudget {
+    return new NodeBudget(maxNodes * LINKS_PER_NODE, 'links');
+  }
+
   /** @throws TooComplexError when it is more than the limit */
   spend(count: number): void {
     this.#left -= count;
@@ -40,10 +50,9 @@ export class NodeBudget {
   }
 
   #exceeded(): TooComplexError {
-    const most = this.most.toLocaleString('en');
     return new TooComplexError(
       'too_complex',
-      `the body has more than ${most} ${this.#what} (DOWNLOAD_MAX_NODES), so it is not parsed`,
+      `the body has more than ${n(this.most)} ${this.#what} (DOWNLOAD_MAX_NODES), so it is not parsed`,
     );
   }
 }

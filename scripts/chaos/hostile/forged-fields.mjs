@@ -167,7 +167,7 @@ function keysOf(db) {
       }
       if (type === 'zset') {
         const [member] = await db.zrangeBuffer(name, 0, 0);
-        const score = random.of([0, -1, 1e308, 9007199254740993, '+inf', '-inf']);
+        const score = random.of([0, -1, 1e308, 2 ** 53, '+inf', '-inf']);
         const value = random.next() < 0.5 ? forgedValue(random, member) : member;
         await db.zadd(name, score, value);
         return `${name} ${score} ${value.toString('latin1').slice(0, 40)}`;

@@ -119,7 +119,7 @@ export function crawlFindings(
     found(
       'info',
       'unreadable_entries',
-      `${howMany(unreadable, 'entry', 'entries')} of the store could not be read, as somebody else had written over them: they were removed or made anew`,
+      `${howMany(unreadable, 'value')} of the store could not be read, as somebody else had written over them: they were removed or made anew`,
       'see who else may write to this Redis',
     );
   }

@@ -2,7 +2,7 @@
 import { decodeHTML } from 'entities/decode';
 import { DomUtils } from 'htmlparser2';
 import { cssQuery, type Found } from './css/css-query.js';
-import { SelectorCostError } from './css/match-budget.js';
+import { boundMatches, SelectorCostError } from './css/match-budget.js';
 import type { Element } from './markup-tree.js';
 import { selectXPath, type XPathVariables } from './xpath/xpath-query.js';
 
@@ -155,6 +155,7 @@ function globalExpression(pattern: RegExp | string): RegExp {
 
 function matches(text: string, expression: RegExp): string[] {
   const extracted: string[] = [];
+  boundMatches(text, expression);
   for (const match of text.matchAll(expression)) {
     const [whole, ...groups] = match;
     const named = match.groups?.extract;

@@ -281,6 +281,7 @@ export class Response<M extends Meta = Meta> {
   /**
    * The absolute http(s) URLs of `a[href]` and `area[href]`, each once, in document order. `<base>` is honoured and
    * fragments are removed. No tree is built, unless `selector` is given or `$` or css() has parsed the page already.
+   * @throws CrawlnodeError with code `too_complex` on a page with more links than two for each of DOWNLOAD_MAX_NODES
    */
   links(options: LinkOptions = {}): string[] {
     checkLinkOptions(options);
@@ -299,7 +300,9 @@ export class Response<M extends Meta = Meta> {
   #hrefs(selector: string | undefined): Iterable<string> {
     if (selector !== undefined) return hrefsOf(this.css(selector).elements());
     if (this.#tree !== undefined || this.#isXml) return hrefsOf([this.#root]);
-    return this.#outlined.hrefs;
+    const { hrefs } = this.#outlined;
+    NodeBudget.ofLinks(this.maxNodes).spend(hrefs.length);
+    return hrefs;
   }
 
   get #contentType(): string | null {
@@ -337,7 +340,7 @@ export class Response<M extends Meta = Meta> {
   }
 
   get #outlined(): Outline {
-    this.#outline ??= outlineOf(this.#source.utf8OrText);
+    this.#outline ??= outlineOf(this.#source.utf8OrText, NodeBudget.ofLinks(this.maxNodes).most);
     return this.#outline;
   }
 

@@ -84,13 +84,7 @@ export function declareDead(tx: Transaction): void {
     if (node.beat_at > nowMs + crawl.tunables.nodeTimeoutMs) node.beat_at = nowMs;
     if (tx.nodes.isAlive(node)) continue;
     node.is_dead = 1;
-    noLongerAlive(tx, node);
   }
-}
-
-/** A node left or died. */
-export function noLongerAlive({ tally }: Transaction, { number }: NodeRow): void {
-  if (tally.volunteer === number) tally.volunteer = 0;
 }
 
 /** Move up to `max` leases of a dead node: each counts a crash, the last one fails the request. */
