@@ -10,7 +10,8 @@ export type {
   SpiderChoice,
   SpiderOutput,
 } from './crawler/program/options.js';
-export { crawl, runSpider, seed, stats } from './crawler/program/program.js';
+export { crawl, failed, items, runSpider, seed, stats } from './crawler/program/program.js';
+export type { FailedPage } from './crawler/requests/failed-requests.js';
 export {
   CloseSpider,
   CrawlnodeError,
@@ -50,7 +51,7 @@ export type { RequestModule } from './http/message/request-module.js';
 export { type FollowOptions, Response, type ResponseParts, type SavedPage } from './http/message/response.js';
 export type { SitemapEntry } from './http/sitemap/sitemap.js';
 export { canonicalizeUrl } from './http/url/canonicalize-url.js';
-export type { Patterns } from './http/url/url-patterns.js';
+export { glob, type Patterns } from './http/url/url-patterns.js';
 export type { Logger, SpiderLogger } from './log.js';
 export type {
   Extension,

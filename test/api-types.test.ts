@@ -59,6 +59,30 @@ export async function offline(page: Response) {
   await runSpider(Rules, page, { callback: 'parsePgae' }); // error
 }
 
+export class Keywords extends Spider {
+  override *parse(response: Response) {
+    yield response.follow('/1', this.parseItem, { cbKwargs: { id: 1 } });
+    yield response.follow('/2', this.parsePlace, { cbKwargs: { city: 'x' }, errback: this.parseItem });
+    yield response.follow('/3', 'parseItem', { cbKwargs: { any: 1 } });
+    yield response.follow('/4', this.parse, { cbKwargs: { any: 1 }, meta: { own_key: 1, download_timeout: 3 } });
+    yield* response.followAll('a', null, { cbKwargs: { any: 1 } });
+    yield response.follow('/5', this.parseItem, { cbKwargs: { id: 'one' } }); // error
+    yield response.follow('/6', this.parseItem, { cbKwargs: { idd: 1 } }); // error
+    yield* response.followAll('a', this.parsePlace, { cbKwargs: { city: 3 } }); // error
+    yield new Request('http://a.example/', { meta: { downloadTimeout: 3 } }); // error
+    yield response.follow('/7', this.parse, { meta: { handleHttpstatusList: [404] } }); // error
+  }
+  *parseItem(_: Response, { id }: { id: number }) {
+    yield { id };
+  }
+  async *parsePlace(_: Response, place: Place) {
+    yield { city: place.city };
+  }
+}
+interface Place {
+  city: string;
+}
+
 export class Unchecked extends Spider {
   override customSettings = { DOWNLOAD_TIMOUT: 3 }; // error
 }

@@ -5,8 +5,11 @@ import {
   type CrawlResult,
   type CrawlStats,
   crawl,
+  type FailedPage,
   FrontierUnavailableError,
+  failed,
   InvalidRequestError,
+  items,
   type ProgramOptions,
   RefusedError,
   Request,
@@ -60,6 +63,18 @@ export async function seedAll(urls: AsyncIterable<string | Request>): Promise<nu
 export async function waiting(spider: SpiderChoice, options: ProgramOptions = {}): Promise<number> {
   const { pending, delayed }: CrawlStats = await stats(spider, options);
   return pending + delayed;
+}
+//#endregion
+
+//#region items, failed, FailedPage
+/** What a crawl left in its store: its items list, and what it could not fetch. */
+export async function report(spider: SpiderChoice): Promise<string> {
+  const names: string[] = [];
+  for await (const { name } of items(spider)) names.push(String(name));
+  const reasons = new Map<string, number>();
+  const count = ({ reason }: FailedPage) => reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  for await (const page of failed(spider)) count(page);
+  return `${names.length} items; failed: ${[...reasons].join('; ') || 'none'}`;
 }
 //#endregion
 

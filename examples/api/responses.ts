@@ -1,5 +1,6 @@
 /** Responses: examples of the API page (docs/reference/api.md). */
 import {
+  glob,
   type LinkOptions,
   type Patterns,
   Request,
@@ -44,8 +45,8 @@ const where: SavedPage = { url: 'https://shop.example/lamp', meta: { page: 1 } }
 export const savedPage = (file: string) => Response.fromFile(file, where);
 //#endregion
 
-//#region LinkOptions, Patterns
-const wanted: Patterns = [/\/product\//, /\/category\//];
+//#region LinkOptions, Patterns, glob
+const wanted: Patterns = [/\/product\//, glob('https://shop.example/category/*')];
 const options: LinkOptions = { allow: wanted, deny: /\?sort=/, selector: 'main' };
 export const productLinks = (response: Response): string[] => response.links(options);
 //#endregion
@@ -53,9 +54,7 @@ export const productLinks = (response: Response): string[] => response.links(opt
 //#region SelectorList, Selector
 /** The rows of a table; a selection is a list, and each of its elements a selection of one. */
 export function rowsOf(table: SelectorList): (string | null)[][] {
-  return [...table.css('tr')].map((row: Selector) =>
-    [...row.css('td')].map((cell) => cell.css('::text').get()),
-  );
+  return table.css('tr').map((row: Selector) => row.css('td').map((cell) => cell.css('::text').get()));
 }
 export const isSelection = (value: unknown): boolean => value instanceof SelectorList;
 //#endregion

@@ -27,7 +27,7 @@ const sections: readonly (readonly [title: string, names: readonly string[]])[] 
   [
     'Responses',
     [
-      ...['Response', 'FollowOptions', 'LinkOptions', 'Patterns', 'SelectorList', 'Selector'],
+      ...['Response', 'FollowOptions', 'LinkOptions', 'Patterns', 'glob', 'SelectorList', 'Selector'],
       ...['XPathVariables', 'ResponseParts', 'SavedPage'],
     ],
   ],
@@ -64,6 +64,7 @@ const sections: readonly (readonly [title: string, names: readonly string[]])[] 
     'For programs',
     [
       ...['crawl', 'CrawlOptions', 'CrawlResult', 'seed', 'SeedOptions', 'SeedResult', 'stats'],
+      ...['items', 'failed', 'FailedPage'],
       ...['CrawlStats', 'runSpider', 'RunSpiderOptions', 'SpiderOutput', 'ProgramOptions', 'SpiderChoice'],
       'Logger',
     ],

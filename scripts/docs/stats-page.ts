@@ -20,6 +20,7 @@ const ends: readonly (readonly [reason: string, meaning: string])[] = [
     'requests_lost',
     'nothing was left to crawl, but requests were lost: their records vanished from the store',
   ],
+  ['crawl_stalled', 'requests were left that no node could find, also after their queues were rebuilt'],
   ['frontier_gone', 'the records of the crawl vanished from the store'],
 ];
 

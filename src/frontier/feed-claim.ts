@@ -35,6 +35,14 @@ export function feedRolledBack(): CrawlnodeError {
   return new CrawlnodeError('feed_rolled_back', 'the store knows less of this file than was written to it');
 }
 
+/** What is recorded of a feed is gone, or contradicts itself: going on would write items twice, or leave some out. */
+export function feedRecordDamaged(path: string): CrawlnodeError {
+  return new CrawlnodeError(
+    'outbox_damaged',
+    `what the store has recorded of ${path} is gone or damaged: stop the nodes and run "crawlnode doctor SPIDER --repair", which says what it means for the file`,
+  );
+}
+
 /** Whether a process of this machine has this pid now. Signal 0 only checks. */
 export function isRunning(pid: number): boolean {
   try {

@@ -241,8 +241,17 @@ export interface Frontier {
     read: (id: string, record: string) => RecordedRequest | null,
     options: { readonly force: boolean },
   ): Promise<Repaired>;
-  /** Verify the invariants I1–I8. @returns a sentence for each breach; none when all is well. */
-  verify(): Promise<readonly string[]>;
+  /**
+   * Rebuild what a lease needs from the records of the requests, as the answer of a lease has asked this node to
+   * (`CrawlState.stall`). The crawl leases nothing meanwhile. Each call to the store handles at most 500 records; the first and
+   * last one all domains. @returns null when nothing was to be done any more.
+   */
+  rebuild(read: (id: string, record: string) => RecordedRequest | null): Promise<Repaired | null>;
+  /**
+   * Verify the invariants I1–I8. @param read as for `repair`: each record is read, too.
+   * @returns a sentence for each breach; none when all is well.
+   */
+  verify(read?: (id: string, record: string) => RecordedRequest | null): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -254,8 +263,8 @@ export interface Feeds extends PipelineOutboxes {
    * @returns the number of moved items. @throws RefusedError when the writer does not hold the feed (any more).
    */
   take(writer: FeedWriter, max: number): Promise<number>;
-  /** The texts at the head of the items list, in order, at most `max`. They stay in the list. */
-  peek(max: number): Promise<string[]>;
+  /** The texts of the items list, in order: up to `max` after the first `from`. They stay in the list. */
+  peek(from: number, max: number): Promise<string[]>;
 }
 
 export interface FailedList {

@@ -10,6 +10,9 @@ export const DEFAULT_MAX_NODES = 750_000;
 /** A value of JSON, a field of CSV or a tag of a sitemap takes less than this part of the memory of a node of a tree. */
 const VALUES_PER_NODE = 4;
 
+/** Links take more than other values: each is kept as it is written and as a URL. */
+const LINKS_PER_NODE = 2;
+
 /** A body that would become too many nodes. */
 export class TooComplexError extends CrawlnodeError {}
 
@@ -31,6 +34,11 @@ export class NodeBudget {
   /** For what is read without a tree: four values count as a node. */
   static ofValues(what: string, maxNodes = DEFAULT_MAX_NODES): NodeBudget {
     return new NodeBudget(maxNodes * VALUES_PER_NODE, what);
+  }
+
+  /** For what `links()` finds without a tree: two links count as a node. */
+  static ofLinks(maxNodes: number): NodeBudget {
+    return new NodeBudget(maxNodes * LINKS_PER_NODE, 'links');
   }
 
   /** @throws TooComplexError when it is more than the limit */

@@ -9,6 +9,7 @@ import type {
   CrawlState,
   Frontier,
   NodeInfo,
+  RecordedRequest,
   Shape,
   Snapshot,
   Tunables,
@@ -184,6 +185,8 @@ export interface NodeProgress {
 /** Everything a node works with. The node closes none of it; the caller does. */
 export interface NodeDeps {
   readonly frontier: Frontier;
+  /** Reads the fields of a record that a rebuild needs (`Frontier.rebuild`). */
+  readonly readRecord: (id: string, record: string) => RecordedRequest | null;
   /** The same store again, for the heartbeat thread's own connection. */
   readonly open: OpenOptions;
   readonly node: NodeInfo;
@@ -234,7 +237,7 @@ export interface Siblings {
 }
 
 export interface NodeResult {
-  /** Scrapy's closing reason: `finished`, `shutdown`, `stopped`, `closespider_pagecount`, `frontier_gone`, `frontier_unavailable`, `disk_full`, `feed_unwritable`. */
+  /** Scrapy's closing reason: `finished`, `shutdown`, `stopped`, `closespider_pagecount`, `frontier_gone`, `frontier_unavailable`, `disk_full`, `feed_unwritable`, `crawl_stalled`. */
   readonly reason: string;
   /** 0 done or drained, 1 run-time failure, 4 the store was away for too long; a forced end is 130 or 143, which the CLI knows. */
   readonly exitCode: 0 | 1 | 4;
@@ -273,6 +276,8 @@ export interface RunTotals {
   /** Pages that answered with an error, and whether any page was processed (`RunSnapshot`). */
   readonly errorPages: number;
   readonly hasGoodPage: boolean;
+  /** Pages that ended in the run, by their final status (`finalStatusCounter`). */
+  readonly statuses: Readonly<Record<string, number>>;
   /** Requests in progress as this node left. */
   readonly leased: number;
   /** Whether the run ended as this node left. Otherwise other nodes go on with it, and the totals are not final. */

@@ -40,9 +40,10 @@ const adviceByName: readonly (readonly [names: RegExp, advice: string])[] = [
   ],
   [/^(TWISTED_REACTOR|ASYNCIO_EVENT_LOOP|REACTOR_.*|DNS_RESOLVER)$/, deleteIt],
   [/^(MEMUSAGE|MEMDEBUG|MAIL|ADDONS|COMMANDS_MODULE|NEWSPIDER_MODULE|TEMPLATES_DIR|EDITOR)(_|$)/, deleteIt],
+  [/^(SPIDER_LOADER_.*|SCHEDULER_(DISK|MEMORY|PRIORITY)_QUEUE|DEPTH_STATS_VERBOSE)$/, deleteIt],
   [
-    /^(SPIDER_LOADER_.*|SCHEDULER_(DISK|MEMORY|PRIORITY)_QUEUE|DUPEFILTER_KEY|DEPTH_STATS_VERBOSE)$/,
-    deleteIt,
+    /^DUPEFILTER_KEY$/,
+    'use SCHEDULER_DUPEFILTER_KEY, with %(spider)s; for a key of each day, a job: "crawl SPIDER --job NAME"',
   ],
 ];
 

@@ -22,7 +22,7 @@ afterEach(async () => {
 const spider = (body: string, Base = 'Spider', file = 'spiders/shop.ts') =>
   project.write(
     file,
-    `import { CrawlSpider, Request, SitemapSpider, Spider } from 'crawlnode';
+    `import { CrawlSpider, glob, Request, SitemapSpider, Spider } from 'crawlnode';
      export default class extends ${Base} { ${body} }`,
   );
 const named = (body: string, Base = 'Spider') => spider(`name = 'shop'; ${body}`, Base);
@@ -151,6 +151,71 @@ describe('what can be decided when the spider loads is not found page by page', 
       `startUrls = [new Request('${site.url}', { callback: this.one })]; one() { return { n: 1 }; }`,
     );
     expect((await crawlLines(project, 'shop')).lines).toEqual([{ n: 1 }]);
+  });
+});
+
+describe('what the platform and other frameworks have', () => {
+  const page = (body: string) => named(`startUrls = ['${site.url}']; ${body}`);
+  const crawled = async (body: string) => {
+    await page(body);
+    return crawlLines(project, 'shop');
+  };
+
+  it('Headers, a Map and URLSearchParams are taken where their objects are', async () => {
+    const { lines } = await crawled(`parse() {
+      const headers = new Headers({ 'x-a': '1' });
+      const get = new Request('${site.url}', { headers, method: 'GET', formdata: new URLSearchParams('q=a b&q=c') });
+      const post = new Request('${site.url}', { headers: new Map([['x-b', 2]]), formdata: new URLSearchParams('q=1') });
+      return [get, post].map(({ url, headers, body }) => ({ url, headers: { ...headers }, body: String(body) }));
+    }`);
+    expect(lines).toEqual([
+      { url: `${site.url}?q=a+b&q=c`, headers: { 'x-a': '1' }, body: 'null' },
+      {
+        url: site.url,
+        headers: { 'x-b': '2', 'Content-Type': 'application/x-www-form-urlencoded' },
+        body: 'q=1',
+      },
+    ]);
+  });
+
+  it('a selection has map, and glob() serves where patterns do', async () => {
+    const { lines } = await crawled(`*parse(r) {
+      const hrefs = r.css('a[href]').map((a) => r.urljoin(a.attr('href')).replace(/#.*/, ''));
+      const [all, none] = ['http://*/**', 'http://*/'].map((pattern) => r.links({ allow: glob(pattern) }));
+      yield { areAll: new Set(hrefs).size === all.length, none: none.filter((url) => url !== r.url).length };
+    }`);
+    expect(lines).toEqual([{ areAll: true, none: 0 }]);
+  });
+
+  it.each([
+    ['r.follow(null)', 'follow() on'],
+    ['r.follow(undefined)', 'give a URL or a selection'],
+    ["this.logger.info('x')", 'the log is this.log'],
+    ["this.crawler.stats.incValue('x')", 'the stats are this.stats'],
+    ["this.settings.get('X')", 'settings is a plain object'],
+    ["this.stats.inc_value('x')", 'it is this.stats.incValue()'],
+    ['new Request(r.url, { timeout: 30000 })', 'are these milliseconds?'],
+  ])('%s fails its page with what to write', async (code, says) => {
+    const { stderr, summary } = await crawled(`parse(r) { ${code}; }`);
+    expect(stderr).toContain(says);
+    expect(summary).toMatchObject({ failed: 1 });
+  });
+});
+
+describe('what Scrapy-Redis has', () => {
+  it('the start_urls key under the name of the spider is the default key, so that reset takes it', async () => {
+    await named("redis_key = this.name + ':start_urls'; parse() {}");
+    const { stdout } = await run('settings', '--spider', 'shop');
+    expect(stdout).toMatch(/REDIS_START_URLS_KEY.*%\(name\)s:start_urls/);
+  });
+
+  it.each([
+    ['DUPEFILTER_KEY=x:dupefilter', 'use SCHEDULER_DUPEFILTER_KEY'],
+    ['DUPEFILTER_CLASS=project.TimedDupeFilter', 'the built-in TimedRFPDupeFilter'],
+  ])('%s is refused with what serves', async (setting, says) => {
+    await named('parse() {}');
+    const { code, stderr } = await run('settings', '-s', setting);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(says) });
   });
 });
 

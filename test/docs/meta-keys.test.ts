@@ -8,7 +8,7 @@ const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 const names = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name).sort();
 
 it('every key of Meta is in the table of writing-spiders.md, and no other', () => {
-  const [, declared = ''] = /interface Meta \{\n([\s\S]*?)\[key: string\]/.exec(
+  const [, declared = ''] = /interface OwnMeta \{\n([\s\S]*?)\n\}/.exec(
     read('src/http/message/request-meta.ts'),
   )!;
   const [, table = ''] = /### Options of one request\n([\s\S]*?)\n###? /.exec(

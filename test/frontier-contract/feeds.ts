@@ -125,8 +125,9 @@ export function feeds(crawl: () => Crawl): void {
     it('shows the head of the items list, in order, and takes nothing', async () => {
       const frontier = await withItems(5);
       const { feeds } = await crawl().outsider();
-      expect(await feeds.peek(3)).toEqual(['{"n":0}', '{"n":1}', '{"n":2}']);
-      expect(await feeds.peek(9)).toHaveLength(5);
+      expect(await feeds.peek(0, 3)).toEqual(['{"n":0}', '{"n":1}', '{"n":2}']);
+      expect(await feeds.peek(3, 1)).toEqual(['{"n":3}']);
+      expect(await feeds.peek(0, 9)).toHaveLength(5);
       expect((await frontier.count()).items).toBe(5);
     });
 

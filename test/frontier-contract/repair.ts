@@ -14,7 +14,7 @@ export function repair(crawl: () => Crawl): void {
   describe('repair', () => {
     it('of a crawl that never was, and of an empty one, finds nothing', async () => {
       const frontier = await crawl().outsider();
-      const nothing = { pending: 0, delayed: 0, failed: 0 };
+      const nothing = { pending: 0, delayed: 0, failed: 0, unreadable: 0, losses: [] };
       expect(await frontier.repair(() => null, { force: false })).toEqual(nothing);
       expect(await frontier.repair(() => null, { force: false })).toEqual(nothing);
       expect((await frontier.snapshot()).control).toBe('running');
@@ -37,7 +37,7 @@ export function repair(crawl: () => Crawl): void {
       const outsider = await crawl().outsider();
       const before = await outsider.snapshot();
       expect(await outsider.repair(reading(...first, ...low, ...high, late), { force: false })).toEqual({
-        ...{ pending: 45, delayed: 2, failed: 1 },
+        ...{ pending: 45, delayed: 2, failed: 1, unreadable: 0, losses: [] },
       });
       expect(await outsider.verify()).toEqual([]);
       const { pending, delayed, leased, failed: lost, accepted, done: ended, seen } = before;

@@ -238,6 +238,25 @@ describe('in a folder, a crawl', { timeout: 30_000 }, () => {
     expect((await repairAndCrawl(crawl)).names).toEqual(left);
   });
 
+  it.each([
+    ['its key', "DELETE FROM space WHERE name = 'news:requests'"],
+    ['any key', 'DELETE FROM space'],
+  ])(
+    'whose rows have lost the name of %s is refused to nodes, and loses nothing by a repair',
+    async (_, sql) => {
+      const outsider = await crawl.outsider();
+      const { seen } = await outsider.snapshot();
+      breakBy(sql);
+      expect(await outsider.verify()).toContain(
+        'I1: rows of the table crawl belong to a key whose name is gone',
+      );
+      await expect(outsider.push([request('new')], 'links')).rejects.toThrow(/without the name.*--repair/);
+      const { names, failed: lost } = await repairAndCrawl(crawl);
+      expect({ names, lost }).toEqual({ names: left, lost: 1 });
+      expect((await outsider.snapshot()).seen).toBe(seen);
+    },
+  );
+
   it('with requests whose records are gone: they are counted as lost, and links bring them back', async () => {
     breakBy("DELETE FROM record WHERE n IN (SELECT n FROM request WHERE state = 'pending' LIMIT 2)");
     const outsider = await crawl.outsider();

@@ -162,6 +162,7 @@ export async function startNode(
     node: { id, host: hostname(), pid: process.pid },
     job: null,
     crawlArguments: spider.name,
+    readRecord: () => null,
     spider,
     stats,
     downloader,

@@ -21,6 +21,18 @@ function codeOf(read: () => unknown): unknown {
   }
 }
 
+it.each([
+  ['plain', ''],
+  ['odd', '<base href="/">'],
+])('links are counted in %s HTML, two for a node, and the title is there all the same', (_, before) => {
+  const html = (links: number) => `<title>t</title>${before}${'<a href=/x>'.repeat(links)}`;
+  expect(page(html(8), 4).links()).toEqual(['http://a.example/x']);
+  const response = page(html(9), 4);
+  expect(codeOf(() => response.links())).toBe('too_complex');
+  expect(response.css('title::text').get()).toBe('t');
+  expect(page(html(9), 0).links()).toEqual(['http://a.example/x']);
+});
+
 describe('the nodes of a page', () => {
   const html = 'text/html';
   const xml = 'application/xml';

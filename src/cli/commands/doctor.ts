@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { openOptions } from '../../crawler/project/open-frontier.js';
-import { recordedRequest } from '../../crawler/requests/recorded-request.js';
 import { DamagedStoreError, FrontierUnavailableError, RefusedError, UsageError } from '../../errors.js';
 import { howMany, n } from '../../format-amounts.js';
 import { openFrontier } from '../../frontier/choose-engine.js';
@@ -17,7 +16,8 @@ import { jobOption, settingTextsOf } from '../options/spider-argument.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
 import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../reports/doctor-findings.js';
 import { openFiles } from '../reports/file-permissions.js';
-import { type DamagedCrawl, repairDamagedStore } from '../reports/repair-damaged-store.js';
+import { limitBreaches, type RepairedCrawl, readerOf, repairCrawl } from '../reports/repair-crawl.js';
+import { repairDamagedStore } from '../reports/repair-damaged-store.js';
 
 const help = `
 Checks Node, the spiders of the project, the store (Redis: version, memory, persistence, clock, rights; embedded: folder
@@ -36,9 +36,6 @@ Examples:
   crawlnode doctor
   crawlnode doctor shop --deep
   crawlnode doctor shop --repair`;
-
-/** How many breaches of one crawl are shown. A damaged key breaks every record in the same way. */
-const MAX_BREACHES = 20;
 
 export const command: CliCommand = {
   define: (command: Command) =>
@@ -159,7 +156,7 @@ async function examine(
     }));
     // Keys of another program or format cannot be read.
     if (seen.some(({ level, check }) => level === 'problem' && unreadable.has(check))) return seen;
-    const checked = depth.deep ? await invariants(spider, crawl, settings, frontier, depth) : [];
+    const checked = depth.deep ? await invariants({ spider, crawl, settings }, frontier, depth) : [];
     // After a repair, which may have found lost requests, or others lost.
     const gone = depth.acceptLosses ? await acceptLosses(spider, crawl, frontier) : [];
     const mayRepair = !depth.deep || checked.some(({ level }) => level === 'problem');
@@ -173,7 +170,7 @@ async function examine(
 /** The findings for a damaged store file; with --repair it is repaired. @throws any other error */
 async function damagedStore(
   error: unknown,
-  of: DamagedCrawl,
+  of: RepairedCrawl,
   { repair, force }: Depth,
 ): Promise<SpiderFinding[]> {
   if (!(error instanceof DamagedStoreError)) throw error;
@@ -212,40 +209,18 @@ async function acceptLosses(spider: string, crawl: string, frontier: Frontier): 
   return [{ level: 'info', check: 'losses_accepted', spider, message, action }];
 }
 
-async function invariants(
-  spider: string,
-  crawl: string,
-  settings: Settings,
-  frontier: Frontier,
-  { repair, force }: Depth,
-): Promise<SpiderFinding[]> {
-  const breaches = await frontier.verify();
+async function invariants(of: RepairedCrawl, frontier: Frontier, depth: Depth): Promise<SpiderFinding[]> {
+  const { spider, crawl, settings } = of;
+  const breaches = await frontier.verify(readerOf(settings));
   if (breaches.length === 0) {
     const message = 'all records agree with each other';
     return [{ level: 'ok', check: 'invariants', spider, message, action: null }];
   }
-  if (!repair) {
-    const action = `stop the nodes, then "crawlnode doctor ${crawl} --repair"`;
-    return limitBreaches(breaches).map((message) => ({ ...problem('invariants', message), spider, action }));
+  if (depth.repair) {
+    return repairCrawl(frontier, of, `, after ${n(breaches.length)} disagreements`, depth.force);
   }
-  const read = (_: string, record: string) => recordedRequest(record, settings);
-  const { pending, delayed, failed } = await frontier.repair(read, { force });
-  const now = Object.entries({ pending, delayed, failed }).map(([name, value]) => `${n(value)} ${name}`);
-  const message = `repaired, after ${n(breaches.length)} disagreements: ${now.join(', ')}`;
-  const left = await frontier.verify();
-  return [
-    { level: 'info', check: 'repaired', spider, message, action: null },
-    ...limitBreaches(left).map((breach) => ({
-      ...problem('invariants', breach),
-      spider,
-      action: `"crawlnode reset ${crawl} --only queue" and seed again`,
-    })),
-  ];
-}
-
-function limitBreaches(breaches: readonly string[]): string[] {
-  const more = breaches.length - MAX_BREACHES;
-  return [...breaches.slice(0, MAX_BREACHES), ...(more > 0 ? [`and ${n(more)} more of the kind`] : [])];
+  const action = `stop the nodes, then "crawlnode doctor ${crawl} --repair"`;
+  return limitBreaches(breaches).map((message) => ({ ...problem('invariants', message), spider, action }));
 }
 
 function problem(check: string, message: string): Omit<SpiderFinding, 'spider'> {

@@ -4,7 +4,12 @@ import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
 import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { failedReasons } from '../../crawler/requests/failed-reasons.js';
-import { failedPages, type ReadFailed, revived } from '../../crawler/requests/failed-requests.js';
+import {
+  describeFailed,
+  failedPages,
+  type ReadFailed,
+  revived,
+} from '../../crawler/requests/failed-requests.js';
 import { UsageError } from '../../errors.js';
 import { n } from '../../format-amounts.js';
 import { isKept } from '../../frontier/callback-error-keep.js';
@@ -137,7 +142,8 @@ async function list(context: Context, crawl: CrawlName, pages: Pages): Promise<v
   let shown = 0;
   for await (const page of pages) {
     shown += page.length;
-    if (context.globals.json) for (const each of page) printJsonLine(context, masked(context, jsonOf(each)));
+    if (context.globals.json)
+      for (const each of page) printJsonLine(context, masked(context, describeFailed(each)));
     else printRows(page.map(rowOf));
   }
   if (shown === 0) note(context, `${crawlName(crawl)}: no such request has failed`);
@@ -188,14 +194,6 @@ async function purge(
   for await (const page of find()) purged += await frontier.failed.purge(page.map(({ failed }) => failed.id));
   if (context.globals.json) printJson(context, { spider: crawl.spider, purged });
   else print(context, `${crawlName(crawl)}: ${n(purged)} dropped`);
-}
-
-function jsonOf({ failed, request }: ReadFailed): object {
-  const { id, reason, status, attempts, crashes, node, failedAtMs, detail } = failed;
-  return {
-    ...{ id, url: request?.url ?? null, method: request?.method ?? null },
-    ...{ reason, status, attempts, crashes, node, failedAt: new Date(failedAtMs).toISOString(), detail },
-  };
 }
 
 function rowOf({ failed, request }: ReadFailed): string[] {

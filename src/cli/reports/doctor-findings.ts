@@ -4,8 +4,8 @@ import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { isPipelineOutbox } from '../../feed-outbox.js';
 import { duration, howMany, n } from '../../format-amounts.js';
 import type { Finding, Snapshot } from '../../frontier/frontier.js';
-import { vanishedMessage } from '../../node/links/vanished-fingerprints.js';
-import { whatToDo } from '../../node/shutdown/lost-requests.js';
+import { whatToDo } from '../../node/losses/lost-requests.js';
+import { vanishedMessage } from '../../node/losses/vanished-fingerprints.js';
 import { type Context, print, printJson } from '../context.js';
 import { paintFor } from '../terminal/colour.js';
 import { oneLine } from '../terminal/printable.js';
@@ -102,7 +102,7 @@ export function crawlFindings(
     found(
       'problem',
       'requests_lost',
-      `${howMany(lost, 'request')} lost: their records vanished from the store, because somebody deleted keys or rows, or Redis evicted them`,
+      `${howMany(lost, 'request')} lost: their records, or items that waited for a feed, vanished from the store, because somebody deleted keys or rows, or Redis evicted them`,
       whatToDo(crawl, mayRepair),
     );
   }

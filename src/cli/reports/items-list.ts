@@ -1,4 +1,5 @@
 /** `items S list`: items of the list, one line of JSON each. They stay in the list. */
+import { itemOfText } from '../../crawler/feeds/listed-items.js';
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
 import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { howMany, n } from '../../format-amounts.js';
@@ -13,8 +14,8 @@ export async function printItems(
   limit: number,
 ): Promise<void> {
   const total = (await frontier.count()).items;
-  const texts = total === 0 ? [] : await frontier.feeds.peek(limit);
-  for (const text of texts) printJsonLine(context, itemOf(text));
+  const texts = total === 0 ? [] : await frontier.feeds.peek(0, limit);
+  for (const text of texts) printJsonLine(context, itemOfText(text));
   const name = crawlName(crawl);
   if (texts.length === 0) {
     note(
@@ -23,15 +24,5 @@ export async function printItems(
     );
   } else if (texts.length < total) {
     note(context, `${name}: the first ${n(texts.length)} of ${howMany(total, 'item')}; --limit N shows more`);
-  }
-}
-
-/** Other programs may have put a text into the list that is no JSON object. The exported file has it under `value` too. */
-function itemOf(text: string): unknown {
-  try {
-    const item: unknown = JSON.parse(text);
-    return typeof item === 'object' && item !== null && !Array.isArray(item) ? item : { value: item };
-  } catch {
-    return { value: text };
   }
 }

@@ -1,47 +1,28 @@
 /** `doctor --repair` for a damaged file of an embedded store: saves what can be read, and reports what is lost. */
 import { openOptions } from '../../crawler/project/open-frontier.js';
-import { recordedRequest } from '../../crawler/requests/recorded-request.js';
 import { n } from '../../format-amounts.js';
 import { openFrontier, salvageStore } from '../../frontier/choose-engine.js';
 import type { Salvaged } from '../../frontier/open-options.js';
-import type { Settings } from '../../settings/schema.js';
-import type { SpiderFinding } from './doctor-findings.js';
-
-export interface DamagedCrawl {
-  readonly spider: string;
-  /** The arguments that select it (`crawlArguments`). */
-  readonly crawl: string;
-  readonly settings: Settings;
-}
+import { crawlFindings, type SpiderFinding } from './doctor-findings.js';
+import { type RepairedCrawl, repairCrawl } from './repair-crawl.js';
 
 /** Copy the readable rows to a new store, then repair this crawl in it. @throws RefusedError while other processes use it, unless `force`. */
-export async function repairDamagedStore(
-  { spider, crawl, settings }: DamagedCrawl,
-  force: boolean,
-): Promise<SpiderFinding[]> {
+export async function repairDamagedStore(of: RepairedCrawl, force: boolean): Promise<SpiderFinding[]> {
+  const { spider, crawl, settings } = of;
   const options = openOptions(settings, spider);
   const salvaged = await salvageStore(options, force);
   const frontier = await openFrontier(options);
   try {
-    const read = (_: string, record: string) => recordedRequest(record, settings);
-    const { pending, delayed, failed } = await frontier.repair(read, { force: true });
-    const left = await frontier.verify();
+    const repaired = await repairCrawl(frontier, of, '', true);
+    const snapshot = await frontier.snapshot();
     const others = salvaged.crawls.filter((name) => name !== options.keys.requests);
     return [
       savedFinding(salvaged),
       ...salvaged.lost.map((what) => ({ ...lostFinding(what, crawl), spider })),
       { ...backupFinding(salvaged, crawl), spider },
       ...others.map((key) => ({ ...otherFinding(key), spider })),
-      ...left.map((message) => ({
-        ...about('invariants', message),
-        spider,
-        action: `"crawlnode reset ${crawl} --only queue"`,
-      })),
-      {
-        ...{ level: 'info', check: 'repaired', spider },
-        message: `repaired: ${n(pending)} pending, ${n(delayed)} delayed, ${n(failed)} failed`,
-        action: `"crawlnode crawl ${crawl}" goes on with them`,
-      },
+      ...repaired,
+      ...crawlFindings(spider, crawl, snapshot, settings.NODE_TIMEOUT * 1000, false),
     ];
   } finally {
     await frontier.close();
@@ -65,9 +46,7 @@ function savedFinding({ saved, unreadable, damagedFile }: Salvaged): SpiderFindi
 }
 
 function lostFinding(what: string, crawl: string): SpiderFinding {
-  const action = what.includes('fingerprints')
-    ? 'such pages are fetched again where they are linked to'
-    : `seed what is missing, or "crawlnode reset ${crawl}" and crawl anew`;
+  const action = `seed what is missing, or "crawlnode reset ${crawl}" and crawl anew`;
   return { ...about('lost', `lost: ${what}`), action };
 }
 

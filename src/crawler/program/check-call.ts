@@ -30,7 +30,7 @@ const kinds: Readonly<Record<string, readonly [is: (value: unknown) => boolean, 
  * @throws SpiderLoadError for what is no spider; UsageError for an option or value that would have no effect
  */
 export function checkCall(
-  called: 'crawl' | 'seed' | 'stats' | 'runSpider',
+  called: 'crawl' | 'seed' | 'stats' | 'items' | 'failed' | 'runSpider',
   spider: unknown,
   options: Pick<ProgramOptions, 'args' | 'cwd'>,
 ): void {

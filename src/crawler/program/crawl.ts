@@ -30,6 +30,7 @@ export async function crawl(choice: SpiderChoice, options: CrawlOptions): Promis
   const spider = await loadProgramSpider(choice, options, budget);
   const { settings, projectDir } = spider.loaded;
   const { name } = spider.found;
+  for (const notice of spider.loaded.notices) log.warn({}, notice);
   const open = openOptions(settings, name);
   return onlyOnce(JSON.stringify([open.store, open.keys.requests]), name, () =>
     withFrontier(open, async (frontier) => {

@@ -2,9 +2,11 @@
  * The functions for programs. They print nothing, never end the process, and throw the exported errors. Their
  * parts are loaded on the first call, since every spider module imports this file with the rest of the API.
  */
+import type { JsonObject } from '../../http/message/record/request-record.js';
 import type { Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import type { Spider } from '../../spider/spider.js';
+import type { FailedPage } from '../requests/failed-requests.js';
 import type {
   CrawlOptions,
   CrawlResult,
@@ -52,6 +54,35 @@ export async function seed(
  */
 export async function stats(spider: SpiderChoice, options: ProgramOptions = {}): Promise<CrawlStats> {
   return (await import('./stats.js')).stats(spider, options);
+}
+
+/**
+ * The items in the items list of a crawl (`<spider>:items`), in order. They stay in the list. Items of a crawl with feeds are
+ * in its files.
+ * ```ts
+ * for await (const item of items(Quotes)) console.log(item.text);
+ * ```
+ * @throws SettingsError, SpiderLoadError, RefusedError, FrontierUnavailableError
+ */
+export async function* items(
+  spider: SpiderChoice,
+  options: ProgramOptions = {},
+): AsyncGenerator<JsonObject, void, undefined> {
+  yield* (await import('./read-back.js')).items(spider, options);
+}
+
+/**
+ * The requests of a crawl that failed, the oldest first.
+ * ```ts
+ * for await (const { url, reason } of failed(Quotes)) console.log(url, reason);
+ * ```
+ * @throws SettingsError, SpiderLoadError, RefusedError, FrontierUnavailableError
+ */
+export async function* failed(
+  spider: SpiderChoice,
+  options: ProgramOptions = {},
+): AsyncGenerator<FailedPage, void, undefined> {
+  yield* (await import('./read-back.js')).failed(spider, options);
 }
 
 /**

@@ -17,7 +17,7 @@ export async function stats(choice: SpiderChoice, options: ProgramOptions): Prom
 }
 
 /** The settings of the spider. When its module is not on this machine, those of the project are used, as by the command. */
-async function settingsOf(choice: SpiderChoice, options: ProgramOptions) {
+export async function settingsOf(choice: SpiderChoice, options: ProgramOptions) {
   try {
     const { found, loaded } = await loadProgramSpider(choice, options);
     return { name: found.name, settings: loaded.settings };

@@ -4,6 +4,7 @@ import { SettingsError } from '../../errors.js';
 import type { RedisAddress, Store } from '../../frontier/open-options.js';
 import { parseUrl } from '../../http/url/parse-url.js';
 import type { Settings } from '../../settings/schema.js';
+import { sentinelAddresses } from '../../settings/sections/redis-connection.js';
 
 /** Redis when a Redis address is set, else the embedded engine under JOBDIR. @throws SettingsError */
 export function storeOf(settings: Settings): Store {
@@ -14,7 +15,7 @@ export function storeOf(settings: Settings): Store {
 /** The store as a message names it: its folder, or the address of Redis, whose password the caller masks. */
 export function storeInWords(settings: Settings): string {
   if (settings.REDIS_CLUSTER_NODES.length > 0) return 'the Redis Cluster';
-  if (settings.REDIS_SENTINELS.length > 0) return 'the Redis of the Sentinels';
+  if (sentinelsOf(settings).addresses.length > 0) return 'the Redis of the Sentinels';
   if (settings.REDIS_URL !== null) return settings.REDIS_URL;
   return settings.REDIS_HOST === null
     ? settings.JOBDIR
@@ -22,22 +23,23 @@ export function storeInWords(settings: Settings): string {
 }
 
 function redisAddress(settings: Settings): RedisAddress | null {
-  const { REDIS_URL, REDIS_HOST, REDIS_SENTINELS, REDIS_CLUSTER_NODES } = settings;
-  const kinds = [REDIS_URL ?? REDIS_HOST, REDIS_SENTINELS[0], REDIS_CLUSTER_NODES[0]];
+  const { REDIS_URL, REDIS_HOST, REDIS_CLUSTER_NODES } = settings;
+  const { addresses, name, params } = sentinelsOf(settings);
+  const kinds = [REDIS_URL ?? REDIS_HOST, addresses[0], REDIS_CLUSTER_NODES[0]];
   if (kinds.filter((given) => given !== null && given !== undefined).length > 1) {
     throw new SettingsError(
       'more than one address of Redis is set: keep REDIS_URL (or REDIS_HOST), REDIS_SENTINELS or REDIS_CLUSTER_NODES',
     );
   }
-  const options = clientOptions(settings);
+  const options = clientOptions(settings, params);
   if (REDIS_CLUSTER_NODES.length > 0) {
     if (settings.REDIS_DB !== 0) throw new SettingsError('REDIS_DB: a Redis Cluster has database 0 only');
     return { kind: 'cluster', nodes: REDIS_CLUSTER_NODES.map(hostPort), options };
   }
-  if (REDIS_SENTINELS.length > 0) {
+  if (addresses.length > 0) {
     const sentinel = {
-      sentinels: REDIS_SENTINELS.map(hostPort),
-      name: settings.REDIS_SENTINEL_NAME,
+      sentinels: addresses.map(hostPort),
+      name,
       ...given('sentinelUsername', settings.REDIS_SENTINEL_USERNAME),
       ...given('sentinelPassword', settings.REDIS_SENTINEL_PASSWORD),
     };
@@ -52,6 +54,33 @@ function redisAddress(settings: Settings): RedisAddress | null {
   };
 }
 
+interface Sentinels {
+  readonly addresses: Settings['REDIS_SENTINELS'];
+  /** Of the master. */
+  readonly name: string;
+  /** REDIS_PARAMS without what says the two others. */
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** REDIS_PARAMS may hold the Sentinels too, as redis-py and the Sentinel forks of Scrapy-Redis name them. */
+function sentinelsOf({ REDIS_SENTINELS, REDIS_SENTINEL_NAME, REDIS_PARAMS }: Settings): Sentinels {
+  const { sentinels = [], service_name, sentinel_service_name, ...params } = REDIS_PARAMS;
+  const inParams = sentinelAddresses.safeParse(sentinels);
+  if (!inParams.success) {
+    throw new SettingsError(
+      `REDIS_PARAMS.sentinels: expected a list of host:port, got ${JSON.stringify(sentinels)}`,
+    );
+  }
+  const addresses = REDIS_SENTINELS.length > 0 ? REDIS_SENTINELS : inParams.data;
+  const name = service_name ?? sentinel_service_name;
+  if (name !== undefined && addresses.length === 0) {
+    throw new SettingsError(
+      'REDIS_PARAMS names a service of Sentinels, and no Sentinels: give them as REDIS_SENTINELS, a list of host:port',
+    );
+  }
+  return { addresses, name: typeof name === 'string' ? name : REDIS_SENTINEL_NAME, params };
+}
+
 function atUrl(url: string, options: Record<string, unknown>): RedisAddress {
   if (url.startsWith('unix:')) {
     const path = url.replace(/^unix:(\/\/)?/, '');
@@ -60,7 +89,10 @@ function atUrl(url: string, options: Record<string, unknown>): RedisAddress {
   return { kind: 'standalone', url: checkedUrl(url), options };
 }
 
-function clientOptions(settings: Settings): Record<string, unknown> {
+function clientOptions(
+  settings: Settings,
+  params: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
   const files = tlsFiles(settings);
   const tls = settings.REDIS_TLS || Object.keys(files).length > 0 ? { tls: files } : {};
   return {
@@ -68,7 +100,7 @@ function clientOptions(settings: Settings): Record<string, unknown> {
     ...given('password', settings.REDIS_PASSWORD),
     ...(settings.REDIS_DB === 0 ? {} : { db: settings.REDIS_DB }),
     ...tls,
-    ...translateParams(settings.REDIS_PARAMS),
+    ...translateParams(params),
   };
 }
 

@@ -34,6 +34,38 @@ export async function* failedPages(frontier: Frontier): AsyncGenerator<ReadFaile
   }
 }
 
+/** A failed request, as `failed SPIDER list --json` prints it. */
+export interface FailedPage {
+  /** What identifies the request, 40 hex digits. */
+  readonly id: string;
+  /** Null where the record of the request was not kept (beyond FAILED_LIMIT) or cannot be read. */
+  readonly url: string | null;
+  /** As `url`. */
+  readonly method: string | null;
+  /** Such as `timeout`; the reasons stand in the help of `failed`. */
+  readonly reason: string;
+  /** The HTTP status; null without an answer. */
+  readonly status: number | null;
+  /** Attempts that ended in a retry. */
+  readonly attempts: number;
+  /** How many nodes died while they processed it. */
+  readonly crashes: number;
+  /** The node that gave it up. */
+  readonly node: string;
+  /** ISO 8601, in UTC. */
+  readonly failedAt: string;
+  /** A sentence; null where the reason says all. */
+  readonly detail: string | null;
+}
+
+export function describeFailed({ failed, request }: ReadFailed): FailedPage {
+  const { id, reason, status, attempts, crashes, node, failedAtMs, detail } = failed;
+  return {
+    ...{ id, url: request?.url ?? null, method: request?.method ?? null },
+    ...{ reason, status, attempts, crashes, node, failedAt: new Date(failedAtMs).toISOString(), detail },
+  };
+}
+
 /** A failed request with its counts of attempts and redirects reset. */
 export function revived(
   { id }: Pick<FailedRequest, 'id'>,

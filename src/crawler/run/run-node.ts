@@ -21,6 +21,7 @@ import { cachedIfWanted } from '../project/http-cache.js';
 import type { LoadedSpider } from '../project/load-spider.js';
 import { downloaderOptionsOf, nodeOptionsOf } from '../project/settings-to-options.js';
 import { storeOf } from '../project/store-address.js';
+import { recordedRequest } from '../requests/recorded-request.js';
 
 /** Options of one node. */
 export interface NodePlan {
@@ -134,6 +135,7 @@ export async function runNode(plan: NodePlan): Promise<NodeResult> {
       ...{ frontier, open, job, spider, stats, downloader, middleware, extensions, drain, force, log },
       pipelines: committed.pipelines,
       crawlArguments: plan.crawlArguments,
+      readRecord: (_, record) => recordedRequest(record, settings),
       node: { id: nodeId, host: os.hostname(), pid: process.pid },
       options: nodeOptionsOf(settings, {
         ...plan,

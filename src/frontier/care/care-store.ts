@@ -5,6 +5,9 @@
  */
 import type { RecordedRequest, Repaired } from '../frontier.js';
 
+/** Reads the fields of a record; null where it cannot be read. */
+export type ReadRecord = (id: string, record: string) => RecordedRequest | null;
+
 /** What a request waits as. `pending` includes suspects. */
 export type WaitingState = 'pending' | 'delayed';
 
@@ -41,6 +44,16 @@ export interface DomainView {
   readonly isReady?: boolean;
   /** Whether it is among the waiting domains, and until when. */
   readonly wakes?: 'never' | 'in time' | 'at another instant';
+  /** Its delay timer runs until an instant that no delay and no throttle explains. */
+  readonly waitsTooLong?: boolean;
+}
+
+/** A feed: what lies in its outbox, and what its record says. */
+export interface FeedView {
+  readonly feed: string;
+  readonly items: number;
+  /** Items that its record says wait; null where there is no record that can be read. */
+  readonly said: number | null;
 }
 
 /** A node's count of leases as it is stored, and its leases. */
@@ -70,6 +83,7 @@ export interface Examined {
   readonly entries?: EntryBatch;
   readonly domains?: readonly DomainView[];
   readonly nodes?: readonly NodeView[];
+  readonly feeds?: readonly FeedView[];
   readonly totals?: Totals;
   /** Sentences about what only this engine has. */
   readonly breaches?: readonly string[];
@@ -79,31 +93,28 @@ export interface Examined {
 export interface StoredRecord {
   readonly id: Uint8Array;
   readonly record: string;
+  /** Its request is neither leased nor failed: it must be in a queue. */
+  readonly isWaiting: boolean;
 }
 
-/** A record that was read; `request` is null where it cannot be. */
-export interface ReadRecord<Stored extends StoredRecord = StoredRecord> {
+/** A record to put back; `request` is null where it cannot be read. */
+export interface PutRecord<Stored extends StoredRecord = StoredRecord> {
   readonly stored: Stored;
   readonly request: RecordedRequest | null;
 }
 
-/** A structure beside the requests that has its own check, such as a dupefilter of many keys. */
-export interface SidePart {
-  /** @returns a sentence for each breach. */
-  check(): Promise<readonly string[]>;
-  /** Correct counts and what cannot be used. Called only after `check` found something. */
-  mend(): Promise<void>;
-}
+export type Rebuilt = Omit<Repaired, 'unreadable'>;
 
+/** What a crawl in a store offers. Losses are sentences without a verb, such as `3 items that waited for the feed x`. */
 export interface CareStore<Stored extends StoredRecord = StoredRecord> {
   /**
    * Check that there is a crawl that can be examined.
    * @returns null where there is, else all that can be said. @throws DamagedStoreError
    */
   unexaminable(): Promise<readonly string[] | null>;
-  /** The ids of records that must be waiting: their requests are neither leased nor failed. */
-  waitingIds(): AsyncIterable<readonly Uint8Array[]>;
-  /** All queue entries first, then domains, nodes and totals. Only entries of waiting requests are counted as such. */
+  /** All records. A repair that begins again reads them from the start. */
+  records(): AsyncIterable<readonly Stored[]>;
+  /** All queue entries first, then the rest. Only entries of waiting requests are counted as such. */
   examine(): AsyncIterable<Examined>;
   /** Those of these requests that must be waiting at this instant: most have been leased, or are done. */
   unexplained(ids: readonly Uint8Array[]): Promise<readonly Uint8Array[]>;
@@ -114,18 +125,36 @@ export interface CareStore<Stored extends StoredRecord = StoredRecord> {
   misplaced(
     ids: readonly Uint8Array[],
   ): Promise<readonly { readonly id: Uint8Array; readonly states: readonly WaitingState[] }[]>;
-  readonly sides: readonly SidePart[];
 
-  /** Pause the crawl, make every token stale, and clear queues and counters. @throws RefusedError while nodes live, unless `force`. */
-  beginRepair(force: boolean): Promise<void>;
-  /** All records. Called again after an interruption, from the start. */
-  records(): AsyncIterable<readonly Stored[]>;
+  /**
+   * Pause the crawl, make every token stale, and clear queues and counters. @returns losses that show only now.
+   * @throws RefusedError while nodes live, unless `force`.
+   */
+  beginRepair(force: boolean): Promise<readonly string[]>;
+  /**
+   * The same for a crawl that stands still (`Stall`), whose nodes stay registered. @returns false where a request is leased again:
+   * then it does not stand still any more, and nothing was done.
+   */
+  beginRebuild(): Promise<boolean>;
   /** Put requests where their records and failures say. Harmless when repeated. */
-  put(batch: readonly ReadRecord<Stored>[]): Promise<void>;
-  /** Set the other counters, and let the crawl go on as it was. */
-  endRepair(): Promise<Repaired>;
+  put(batch: readonly PutRecord<Stored>[]): Promise<void>;
+  /** Count everything anew, what is gone too, and let the crawl go on as it was. */
+  endRepair(): Promise<Rebuilt>;
 }
 
 /** The hex digits of an id. */
 export const idText = (id: Uint8Array): string =>
   Buffer.from(id.buffer, id.byteOffset, id.byteLength).toString('hex');
+
+/** What a damaged feed has lost, as sentences. The part of its file behind the last checkpoint is in the outbox too. */
+export function feedLosses({ feed, items, said }: FeedView): string[] {
+  if (said === null)
+    return [
+      `the record of the feed ${feed}: what its file has already of the items that wait is not known, so that some may be in it twice`,
+    ];
+  return said > items ? [`${said - items} items that waited for the feed ${feed}`] : [];
+}
+
+/** The loss of what a crawl says of itself. */
+export const CRAWL_RECORD_LOSS =
+  'the record of the crawl: what it has counted, and that its start requests were pushed, so that the next run fetches them again';

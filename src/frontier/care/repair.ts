@@ -1,22 +1,43 @@
 /**
  * Repair: clears the queues and counters of a crawl, and puts each request where its record says. The crawl is paused
  * meanwhile. That is one durable phase: a repair that broke off leaves the crawl paused, and is done again from the start.
- * Dupefilter, cookies, robots.txt, delays of domains, statistics and feeds stay as they are. Only where their own check finds
- * that they contradict themselves, their counts are corrected.
+ * Dupefilter, cookies, robots.txt, delays of domains, statistics and feeds stay as they are. Only counts that contradict what
+ * is there are corrected, and what is missing is counted as lost.
  */
-import type { RecordedRequest, Repaired } from '../frontier.js';
-import { type CareStore, idText, type StoredRecord } from './care-store.js';
+import type { Repaired } from '../frontier.js';
+import { type CareStore, idText, type ReadRecord, type StoredRecord } from './care-store.js';
 
-/** @param read the fields of a record; null where it cannot be read. @throws RefusedError while nodes live, unless `force`. */
+/** @throws RefusedError while nodes live, unless `force`. */
 export async function repair<Stored extends StoredRecord>(
   store: CareStore<Stored>,
-  read: (id: string, record: string) => RecordedRequest | null,
+  read: ReadRecord,
   force: boolean,
 ): Promise<Repaired> {
-  await store.beginRepair(force);
+  return putAll(store, read, await store.beginRepair(force));
+}
+
+/**
+ * The same under live nodes, of a crawl that stands still. One that broke off is done again by another node.
+ * @returns null where nothing was to be done any more.
+ */
+export async function rebuild<Stored extends StoredRecord>(
+  store: CareStore<Stored>,
+  read: ReadRecord,
+): Promise<Repaired | null> {
+  return (await store.beginRebuild()) ? putAll(store, read, []) : null;
+}
+
+async function putAll<Stored extends StoredRecord>(
+  store: CareStore<Stored>,
+  read: ReadRecord,
+  losses: readonly string[],
+): Promise<Repaired> {
+  let unreadable = 0;
   for await (const batch of store.records()) {
-    await store.put(batch.map((stored) => ({ stored, request: read(idText(stored.id), stored.record) })));
+    const requests = batch.map((stored) => ({ stored, request: read(idText(stored.id), stored.record) }));
+    await store.put(requests);
+    for (const { stored, request } of requests) if (request === null && stored.isWaiting) unreadable += 1;
   }
-  for (const side of store.sides) if ((await side.check()).length > 0) await side.mend();
-  return store.endRepair();
+  const repaired = await store.endRepair();
+  return { ...repaired, unreadable, losses: [...losses, ...repaired.losses] };
 }

@@ -15,9 +15,11 @@ import {
   type CareStore,
   type DomainView,
   type Examined,
+  type FeedView,
   idText,
   type NodeView,
   type OddEntry,
+  type ReadRecord,
   type Totals,
 } from './care-store.js';
 import { IdTable } from './id-table.js';
@@ -27,14 +29,24 @@ const [RECORD, ENTRY] = [1, 2];
 /** Requests of one second look. */
 const GROUP = 500;
 
-/** @returns a sentence for each breach; none when all is well. @throws DamagedStoreError where the store cannot be read. */
-export async function verify(store: CareStore): Promise<string[]> {
+/**
+ * @param read tells whether a record can be read; without it they are not read.
+ * @returns a sentence for each breach; none when all is well. @throws DamagedStoreError where the store cannot be read.
+ */
+export async function verify(store: CareStore, read?: ReadRecord): Promise<string[]> {
   const instead = await store.unexaminable();
   if (instead !== null) return [...instead];
   const table = new IdTable();
-  for await (const ids of store.waitingIds()) for (const id of ids) table.mark(id, RECORD);
   const twice: Uint8Array[] = [];
   const breaches: string[] = [];
+  for await (const records of store.records()) {
+    for (const { id, record, isWaiting } of records) {
+      if (!isWaiting) continue;
+      table.mark(id, RECORD);
+      if (read?.(idText(id), record) === null)
+        breaches.push(`I1: the record of ${idText(id)} cannot be read: its request would fail`);
+    }
+  }
   let isRepairing = false;
   for await (const step of store.examine()) {
     for (const id of step.entries?.ids ?? []) if ((table.mark(id, ENTRY) & ENTRY) > 0) twice.push(id);
@@ -42,7 +54,6 @@ export async function verify(store: CareStore): Promise<string[]> {
     isRepairing ||= step.totals?.isRepairing === true;
   }
   breaches.unshift(...(await lookAgain(store, [twice, table.withFlags(RECORD)])));
-  for (const side of store.sides) breaches.push(...(await side.check()));
   // It explains most of the others.
   if (isRepairing) breaches.unshift('a repair broke off: repair again');
   // A batch may show what another one has shown.
@@ -80,6 +91,7 @@ function* breachesOf({
   entries,
   domains = [],
   nodes = [],
+  feeds = [],
   totals,
   breaches = [],
 }: Examined): Generator<string> {
@@ -87,6 +99,7 @@ function* breachesOf({
   yield* breaches;
   for (const node of nodes) yield* nodeBreaches(node);
   for (const domain of domains) yield* domainBreaches(domain);
+  for (const feed of feeds) yield* feedBreaches(feed);
   if (totals !== undefined) yield* totalBreaches(totals);
 }
 
@@ -103,7 +116,18 @@ function* nodeBreaches({ name, held, leased }: NodeView): Generator<string> {
 }
 
 function* domainBreaches(domain: DomainView): Generator<string> {
-  const { name, isMissing, isUnreadable, state, active, leased, pending = 0, isReady, wakes } = domain;
+  const {
+    name,
+    isMissing,
+    isUnreadable,
+    state,
+    active,
+    leased,
+    pending = 0,
+    isReady,
+    wakes,
+    waitsTooLong,
+  } = domain;
   if (isMissing === true) {
     if (pending > 0) yield `I7: ${name} has ${pending} pending requests and no record`;
     if (leased > 0) yield `I6: ${name} has ${leased} leased requests and no record`;
@@ -114,6 +138,8 @@ function* domainBreaches(domain: DomainView): Generator<string> {
   if (domain.knowsFirst !== true) yield `I7: ${name} does not know its best request`;
   if (pending > 0 && state === 'idle')
     yield `I7: ${name} has pending requests and is idle: they would never be leased`;
+  if (waitsTooLong === true)
+    yield `I7: ${name} waits until an instant that neither its delay nor a throttle explains`;
   if (state === 'full' && leased === 0) yield `I7: ${name} is full with nothing leased`;
   if (state === 'ready' && isReady !== true)
     yield `I7: ${name} says it is ready, and its best request is not among the ready`;
@@ -124,6 +150,12 @@ function* domainBreaches(domain: DomainView): Generator<string> {
     yield `I7: ${name} says it is waiting, and is not among the waiting`;
   if (state === 'waiting' && wakes === 'at another instant')
     yield `I7: ${name} waits until another instant than its record says`;
+}
+
+function* feedBreaches({ feed, items, said }: FeedView): Generator<string> {
+  if (said === null) yield `I4: ${items} items wait for the feed ${feed}, and its record is gone`;
+  else if (said < 0) yield `I4: the record of the feed ${feed} says that more is written than there was`;
+  else if (said !== items) yield `I4: ${items} items wait for the feed ${feed}, and its record says ${said}`;
 }
 
 const parts = ['pending', 'delayed', 'leased', 'done', 'failed', 'removed', 'lost'] as const;

@@ -167,12 +167,19 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
       await sweep(batch);
       return repaired;
     },
-    verify: async () => {
+    rebuild: async (read) => {
+      const [{ rebuild }, { embeddedCare }] = await Promise.all([
+        import('../care/repair.js'),
+        import('./care/embedded-care.js'),
+      ]);
+      return rebuild(embeddedCare(batch, database, options.shape), read);
+    },
+    verify: async (read) => {
       const [{ verify }, { embeddedCare }] = await Promise.all([
         import('../care/verify.js'),
         import('./care/embedded-care.js'),
       ]);
-      return verify(embeddedCare(batch, database, options.shape));
+      return verify(embeddedCare(batch, database, options.shape), read);
     },
     close: async () => {
       await batch.close();

@@ -35,6 +35,7 @@ CREATE INDEX space_garbage ON space (id) WHERE name IS NULL;
 -- What the nodes of a crawl share and seldom change. Its JSON is that of the types in crawl/crawl-row.ts and frontier.ts.
 CREATE TABLE crawl (
   space           INTEGER PRIMARY KEY,   -- of its requests key
+  name            TEXT NOT NULL,         -- of that key, so that a repair can name the space again
   format          INTEGER NOT NULL,      -- data format in which the crawl is kept (data-format.ts)
   crawl_id        TEXT NOT NULL,         -- random: tells this crawl from one of the same name before a reset
   epoch           INTEGER NOT NULL,      -- random at first; raised whenever fingerprints are forgotten
@@ -52,6 +53,7 @@ CREATE TABLE crawl (
   run             TEXT,                  -- JSON of Run: its arguments, its budgets, why it closed; NULL before the first run
   began_at        INTEGER NOT NULL,      -- when the crawl began
   seen_since      INTEGER NOT NULL,      -- since when its dupefilter records fingerprints
+  feeds           TEXT NOT NULL DEFAULT '[]', -- JSON: feeds with checkpoints, so that it is noticed when their rows vanish
   restoring       TEXT,                  -- id of the restore under way; '': one that cannot go on
   restore_applied INTEGER NOT NULL DEFAULT 0, -- entries of the backup that are in the crawl already
   restored_from   TEXT                   -- id of the restore that ended last
@@ -68,7 +70,7 @@ CREATE TABLE tally (
   accepted       INTEGER NOT NULL,       -- pending + suspects + delayed + leased + failed + done + removed + lost
   done           INTEGER NOT NULL,
   removed        INTEGER NOT NULL,
-  lost           INTEGER NOT NULL,       -- requests whose records vanished
+  lost           INTEGER NOT NULL,       -- requests whose records vanished, and items that a repair missed in outboxes: it counts each as accepted
   seen_gone      INTEGER NOT NULL,       -- fingerprints that vanished since the dupefilter was last emptied
   failed_records INTEGER NOT NULL,       -- failed requests whose record is kept
   early_pages    INTEGER NOT NULL,       -- pages with rows in early_link
@@ -81,6 +83,9 @@ CREATE TABLE tally (
   hungry         INTEGER NOT NULL,       -- number of the node that got nothing last; 0: none
   hungry_at      INTEGER NOT NULL,
   busy_at        INTEGER NOT NULL,       -- when something was last pending, delayed or leased
+  stall_since    INTEGER NOT NULL,       -- when a lease first found that no lease can find the requests that are left; 0: it does
+  stall_owner    INTEGER NOT NULL,       -- number of the node that rebuilds them from their records; 0: none
+  stall_tried    INTEGER NOT NULL,       -- run_leased + 1 after the last rebuild of this run; 0: none
   run_leased     INTEGER NOT NULL,       -- of this run: leases given, without those given back before a download
   run_items      INTEGER NOT NULL,
   run_errors     INTEGER NOT NULL,       -- exceptions in spider code

@@ -1,38 +1,40 @@
 /** The keys of one crawl in Redis: the public ones by their templates, every internal one by a fixed word. */
 import type { FrontierKeys } from '../open-options.js';
 
-/** Words of the internal keys, `<requests>:~<word>`, in the order of KEYS; `lua/base/keys.lua` describes each. */
-export const internalWords = [
-  'meta',
-  'queue',
-  'suspects',
-  'delayed',
-  'leases',
-  'failed',
-  'failures',
-  'crashes',
-  'domains',
-  'ready',
-  'waiting',
-  'nodes',
-  'dead',
-  'node-info',
-  'held',
-  'settled',
-  'answers',
-  'feeds',
-  'outbox',
-  'robots',
-  'robots-kept',
-  'cookies',
-  'cookie-versions',
-  'jars',
-  'validators',
-  'domain-accepted',
-  'early',
-] as const;
+/** The type of each internal key, `<requests>:~<word>`, in the order of KEYS; `lua/base/keys.lua` describes each. */
+const internalTypes = {
+  meta: 'hash',
+  queue: 'zset',
+  suspects: 'zset',
+  delayed: 'zset',
+  leases: 'hash',
+  failed: 'zset',
+  failures: 'hash',
+  crashes: 'hash',
+  domains: 'hash',
+  ready: 'zset',
+  waiting: 'zset',
+  nodes: 'zset',
+  dead: 'zset',
+  'node-info': 'hash',
+  held: 'hash',
+  settled: 'hash',
+  answers: 'hash',
+  feeds: 'hash',
+  outbox: 'hash',
+  robots: 'hash',
+  'robots-kept': 'zset',
+  cookies: 'hash',
+  'cookie-versions': 'zset',
+  jars: 'zset',
+  validators: 'hash',
+  'domain-accepted': 'hash',
+  early: 'set',
+} as const;
 
-export type InternalWord = (typeof internalWords)[number] | 'absent';
+export const internalWords = Object.keys(internalTypes) as (keyof typeof internalTypes)[];
+
+export type InternalWord = keyof typeof internalTypes | 'absent';
 
 /** Name of an internal key. Never built from anything a user typed but the requests key itself. */
 export function internalKey(keys: FrontierKeys, word: InternalWord): string {
@@ -41,6 +43,23 @@ export function internalKey(keys: FrontierKeys, word: InternalWord): string {
 
 /** Words of a dupefilter's keys, `<dupefilter>:~<word>`, beside its own: see `lua/dupefilters/pieces.lua`. */
 export const dupefilterWords = ['index', 'garbage', 'probe'] as const;
+
+/** The type of each key that only crawlnode writes, by its name. */
+export function ownKeys(keys: FrontierKeys): Map<string, string> {
+  return new Map<string, string>([
+    ...Object.entries(internalTypes).map(
+      ([word, type]) => [internalKey(keys, word as InternalWord), type] as const,
+    ),
+    ...(['index', 'garbage'] as const).map((word) => [dupefilterKey(keys, word), 'hash'] as const),
+  ]);
+}
+
+/** The types of KEYS, in their order; null where that depends on the settings, or any will do. */
+export const keyTypes: readonly (string | null)[] = [
+  ...['hash', null, 'list', 'hash'],
+  ...Object.values(internalTypes),
+  ...['hash', 'hash'],
+];
 
 export function dupefilterKey(keys: FrontierKeys, word: (typeof dupefilterWords)[number]): string {
   return `${keys.dupefilter}:~${word}`;

@@ -116,12 +116,19 @@ function frontierOn(connection: RedisConnection, options: OpenOptions): Frontier
       ]);
       return repair(redisCare(crawl), read, force);
     },
-    async verify() {
+    async rebuild(read) {
+      const [{ rebuild }, { redisCare }] = await Promise.all([
+        import('../care/repair.js'),
+        import('./care/redis-care.js'),
+      ]);
+      return rebuild(redisCare(crawl), read);
+    },
+    async verify(read) {
       const [{ verify }, { redisCare }] = await Promise.all([
         import('../care/verify.js'),
         import('./care/redis-care.js'),
       ]);
-      return verify(redisCare(crawl));
+      return verify(redisCare(crawl), read);
     },
     async close() {
       leaseCalls.flush();

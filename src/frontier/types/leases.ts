@@ -21,6 +21,12 @@ export interface Lease {
   readonly crashes: number;
 }
 
+/**
+ * What is wrong with a crawl that stands still though requests are left. `suspected`: their indexes are gone, but not yet for
+ * `STALL_MS`. `rebuild`: this node is to call `rebuild`. `hopeless`: that did not help.
+ */
+export type Stall = 'suspected' | 'rebuild' | 'hopeless';
+
 /** The state of the crawl, which the store returns with every lease answer. */
 export interface CrawlState {
   readonly control: Control;
@@ -29,6 +35,8 @@ export interface CrawlState {
    * waiting for a pipeline of this node, and the hooks for an idle crawl have nothing to add.
    */
   readonly finished: boolean;
+  /** Null while the crawl goes on, waits for something, or is over. */
+  readonly stall: Stall | null;
   /** All is done but asking the hooks for an idle crawl, which no node does now (`claimIdle`). */
   readonly idleDue: boolean;
   /** Requests accepted in this run so far; 0 lets a node wait for its first seed. */

@@ -38,6 +38,19 @@ export const STAND_BACK_MS = 30;
 /** Suspects that one lease looks at, for one whose domain may be leased from. */
 export const SUSPECTS_READ = 100;
 
+/**
+ * A crawl with requests that no lease can find stands still. After so many ms a node rebuilds its indexes: a state that no verb
+ * leaves behind, so the time only keeps a hand that is at work from seeing it.
+ */
+export const STALL_MS = 5_000;
+
+/**
+ * No delay timer of a domain runs for longer than so many of its delays and so many ms: downloads that wait for the domain in
+ * turn put it off by a delay each. A timer beyond that was changed by another hand.
+ */
+export const LONGEST_TIMER_DELAYS = 20;
+export const LONGEST_TIMER_MS = 600_000;
+
 /** The clock of a crawl stores its last instant when it has advanced by so much. */
 export const CLOCK_SAVE_MS = 1_000;
 /** The offset that bridges a step back shrinks by one of so many parts of the time that passes. */

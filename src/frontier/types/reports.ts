@@ -16,7 +16,10 @@ export interface Snapshot {
   readonly done: number;
   readonly failed: number;
   readonly removed: number;
-  /** Requests whose records have vanished from the store: somebody deleted keys or rows, or Redis evicted them. */
+  /**
+   * Requests whose records have vanished from the store: somebody deleted keys or rows, or Redis evicted them. Also items that a
+   * repair found to have vanished before they were written: it counts each as accepted too.
+   */
   readonly lost: number;
   readonly seen: number;
   /** As in `CrawlState`. */
@@ -73,6 +76,8 @@ export interface RunSnapshot {
   readonly errorPages: number;
   /** Whether any page of this run was processed, on any node. */
   readonly hasGoodPage: boolean;
+  /** What the counters have grown by in this run. */
+  readonly counters: Readonly<Record<string, number>>;
   /** Why the run ended; null while it goes on. */
   readonly closed: string | null;
   /** When its last node left, in ms since 1970; null while it goes on, and when all its nodes died. */
@@ -121,8 +126,13 @@ export interface RecordedRequest {
   readonly acceptedAtMs: number;
 }
 
-/** The number of requests after a repair, by state. */
-export type Repaired = Pick<Snapshot, 'pending' | 'delayed' | 'failed'>;
+/** What a repair has left: requests by state, and what it could not bring back. */
+export interface Repaired extends Pick<Snapshot, 'pending' | 'delayed' | 'failed'> {
+  /** Requests that failed because their records cannot be read. */
+  readonly unreadable: number;
+  /** What is lost: sentences without a verb, such as `3 requests`. */
+  readonly losses: readonly string[];
+}
 
 /** A result of `examine`: a message, and what to do about it. */
 export interface Finding {

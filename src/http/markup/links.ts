@@ -25,8 +25,9 @@ export function linksOf(hrefs: Iterable<string>, joiner: UrlJoiner): Set<string>
   const links = new Set<string>();
   for (const href of hrefs) {
     const url = joiner.joinWithoutFragment(href);
-    // Looking first whether it is there would be dearer: a joined text has to be hashed, then its copy once more.
-    if (url !== null) links.add(detached(url));
+    if (url === null) continue;
+    // A URL that was joined becomes a text of its own as soon as it is hashed; only a part of the href holds on to the page.
+    links.add(url.length <= href.length && href.startsWith(url) ? detached(url) : url);
   }
   return links;
 }

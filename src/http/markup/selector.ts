@@ -2,7 +2,7 @@
 import { decodeHTML } from 'entities/decode';
 import { DomUtils } from 'htmlparser2';
 import { cssQuery, type Found } from './css/css-query.js';
-import { SelectorCostError } from './css/match-budget.js';
+import { boundMatches, SelectorCostError } from './css/match-budget.js';
 import type { Element } from './markup-tree.js';
 import { selectXPath, type XPathVariables } from './xpath/xpath-query.js';
 
@@ -36,6 +36,11 @@ export class SelectorList implements Iterable<SelectorList> {
 
   *[Symbol.iterator](): IterableIterator<Selector> {
     for (const one of this.#found) yield new SelectorList([one], this.#xml);
+  }
+
+  /** What a function gives for each: `response.css('tr').map((row) => row.css('td::text').get())`. */
+  map<T>(give: (one: Selector, index: number) => T): T[] {
+    return Array.from(this, give);
   }
 
   /** The selector at an index, from the end when it is negative; an empty list where there is none. */
@@ -150,6 +155,7 @@ function globalExpression(pattern: RegExp | string): RegExp {
 
 function matches(text: string, expression: RegExp): string[] {
   const extracted: string[] = [];
+  boundMatches(text, expression);
   for (const match of text.matchAll(expression)) {
     const [whole, ...groups] = match;
     const named = match.groups?.extract;

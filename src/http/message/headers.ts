@@ -4,8 +4,12 @@ import { InvalidRequestError } from '../../errors.js';
 /** Headers by name; a list for a repeated one. */
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
 
-/** The headers option of a request: numbers become text, undefined values are left out. */
-export type HeadersInput = Readonly<Record<string, string | number | readonly string[] | undefined>>;
+/** The headers option of a request: an object, `Headers` or a Map. Numbers become text, undefined values are left out. */
+export type HeadersInput =
+  | Readonly<Record<string, HeaderValue>>
+  | (Iterable<readonly [string, HeaderValue]> & { readonly length?: never });
+
+type HeaderValue = string | number | readonly string[] | undefined;
 
 /** RFC 9110 §5.6.2 `token`: names of methods, headers and cookies. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -27,7 +31,7 @@ export function checkHeaders(input: HeadersInput): Headers {
     throw new InvalidRequestError('headers is not an object of names and values.');
   }
   const headers: Record<string, string | readonly string[]> = Object.create(null);
-  for (const [name, value] of Object.entries(input)) {
+  for (const [name, value] of Symbol.iterator in input ? input : Object.entries(input)) {
     if (value === undefined) continue;
     if (!isToken(name))
       throw new InvalidRequestError(`headers has ${JSON.stringify(name)}, which is no header name.`);

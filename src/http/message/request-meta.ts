@@ -6,8 +6,8 @@ import { InvalidRequestError, messageOf } from '../../errors.js';
 import { PROXY_FORMS, parseProxy } from '../../settings/proxy-url.js';
 import { MAX_JAR_NAME } from '../cookies/stored-cookie.js';
 
-/** Data that a request passes to its callback. It is JSON, since another node may process the request. */
-export interface Meta {
+/** The keys that change how a request is processed. */
+interface OwnMeta {
   /** DOWNLOAD_TIMEOUT of this request, in seconds. */
   download_timeout?: number | null;
   /** DOWNLOAD_MAXSIZE of this request, in bytes; 0 is no limit. */
@@ -40,6 +40,18 @@ export interface Meta {
   dont_cache?: boolean | null;
   /** The proxy of this request (`withProxy`); null connects directly. */
   proxy?: string | null;
+}
+
+/** `downloadTimeout` for `download_timeout` and the like, which the compiler refuses too. */
+type OtherSpellings = {
+  [K in keyof OwnMeta as K extends `${string}_${string}` ? CamelCase<K> : never]?: never;
+};
+type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : S;
+
+/** Data that a request passes to its callback. It is JSON, since another node may process the request. */
+export interface Meta extends OwnMeta, OtherSpellings {
   // biome-ignore lint/suspicious/noExplicitAny: the spider knows what it put there.
   [key: string]: any;
 }
@@ -50,8 +62,8 @@ interface Rule {
   readonly expects: string;
 }
 
-/** A timer of Node holds no more. */
-const MAX_TIMEOUT_S = 2_147_483;
+/** Nearly three hours. More is a number of milliseconds. */
+const MAX_TIMEOUT_S = 9_999;
 const MAX_RETRIES = 1_000;
 const MAX_SLOT_CHARS = 255;
 /** Longer than every key here. */
@@ -64,7 +76,7 @@ const rules: ReadonlyMap<string, Rule> = new Map([
     'download_timeout',
     {
       isValid: (value) => typeof value === 'number' && value >= 0.001 && value <= MAX_TIMEOUT_S,
-      expects: `a number of seconds from 0.001 to ${MAX_TIMEOUT_S}`,
+      expects: `a number of seconds from 0.001 to ${MAX_TIMEOUT_S}; are these milliseconds?`,
     },
   ],
   ['download_maxsize', { isValid: isCount, expects: 'a whole number of bytes, 0 for no limit' }],

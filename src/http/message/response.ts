@@ -20,7 +20,7 @@ import { type UrlJoiner, urlJoiner } from '../url/join-url.js';
 import { parseUrl } from '../url/parse-url.js';
 import { type Headers, headerOf, lowerCaseHeaders } from './headers.js';
 import {
-  type Callback,
+  type CallbackResults,
   type CbKwargs,
   type Meta,
   Request,
@@ -67,11 +67,19 @@ const noFlags: readonly string[] = [];
 /** Links of a page whose list is kept for further calls of links(). */
 const MAX_KEPT_HREFS = 100_000;
 
-/** The options of `follow` and `followAll`: those of a request, whose callback is an argument of its own. */
-export type FollowOptions = Omit<RequestOptions, 'callback'>;
+/** The options of `follow` and `followAll`: those of a request, whose callback is an argument of its own and says what `cbKwargs` it takes. */
+export interface FollowOptions<K extends CbKwargs = CbKwargs>
+  extends Omit<RequestOptions, 'callback' | 'cbKwargs'> {
+  /** Arguments for the callback and the errback, which get them as their second parameter. Only values that JSON can represent are allowed. */
+  readonly cbKwargs?: NoInfer<K>;
+}
 
 /** The arguments after the target. A list, since its length tells an undefined callback from an omitted one. */
-type FollowArguments = readonly [callback?: Callback | string | null, options?: FollowOptions];
+type FollowArguments<K extends CbKwargs = CbKwargs> = readonly [
+  // biome-ignore lint/suspicious/noExplicitAny: each method says which response it takes.
+  callback?: ((response: any, cbKwargs: K) => CallbackResults) | string | null,
+  options?: FollowOptions<K>,
+];
 
 /**
  * A downloaded page.
@@ -231,7 +239,16 @@ export class Response<M extends Meta = Meta> {
    * @param target an absolute or relative URL, or a selector of an `a`, `area`, `link` or `img`
    * @throws InvalidRequestError when the target is a selector without a link
    */
-  follow(target: string | Selector, ...followArguments: FollowArguments): Request {
+  follow<K extends CbKwargs = CbKwargs>(
+    target: string | Selector,
+    ...followArguments: FollowArguments<K>
+  ): Request {
+    if (typeof target !== 'string' && !(target instanceof SelectorList)) {
+      const what = target === null ? 'null, as get() of an empty selection gives it' : typeof target;
+      throw new InvalidRequestError(
+        `follow() on ${this.url} was given ${what}; give a URL or a selection, or use followAll(selector)`,
+      );
+    }
     const href = typeof target === 'string' ? target : target.reference();
     if (href === null) {
       throw new InvalidRequestError(`follow() on ${this.url} was given a selector without a link.`);
@@ -245,7 +262,10 @@ export class Response<M extends Meta = Meta> {
    * Creates requests for many links of this page. Targets without an http(s) URL are left out.
    * @param targets a CSS selector, the result of css(), or a list of absolute or relative URLs
    */
-  followAll(targets: string | Iterable<string | Selector>, ...followArguments: FollowArguments): Request[] {
+  followAll<K extends CbKwargs = CbKwargs>(
+    targets: string | Iterable<string | Selector>,
+    ...followArguments: FollowArguments<K>
+  ): Request[] {
     const requests: Request[] = [];
     const shared = optionsOf(followArguments);
     for (const target of typeof targets === 'string' ? this.css(targets) : targets) {
@@ -261,6 +281,7 @@ export class Response<M extends Meta = Meta> {
   /**
    * The absolute http(s) URLs of `a[href]` and `area[href]`, each once, in document order. `<base>` is honoured and
    * fragments are removed. No tree is built, unless `selector` is given or `$` or css() has parsed the page already.
+   * @throws CrawlnodeError with code `too_complex` on a page with more links than two for each of DOWNLOAD_MAX_NODES
    */
   links(options: LinkOptions = {}): string[] {
     checkLinkOptions(options);
@@ -279,7 +300,9 @@ export class Response<M extends Meta = Meta> {
   #hrefs(selector: string | undefined): Iterable<string> {
     if (selector !== undefined) return hrefsOf(this.css(selector).elements());
     if (this.#tree !== undefined || this.#isXml) return hrefsOf([this.#root]);
-    return this.#outlined.hrefs;
+    const { hrefs } = this.#outlined;
+    NodeBudget.ofLinks(this.maxNodes).spend(hrefs.length);
+    return hrefs;
   }
 
   get #contentType(): string | null {
@@ -317,7 +340,7 @@ export class Response<M extends Meta = Meta> {
   }
 
   get #outlined(): Outline {
-    this.#outline ??= outlineOf(this.#source.utf8OrText);
+    this.#outline ??= outlineOf(this.#source.utf8OrText, NodeBudget.ofLinks(this.maxNodes).most);
     return this.#outline;
   }
 
@@ -335,7 +358,7 @@ export class Response<M extends Meta = Meta> {
 }
 
 /** @throws InvalidRequestError for a callback that was given as undefined. */
-function optionsOf(followArguments: FollowArguments): RequestOptions | undefined {
+function optionsOf<K extends CbKwargs>(followArguments: FollowArguments<K>): RequestOptions | undefined {
   const [callback, options] = followArguments;
   if (followArguments.length === 0) return undefined;
   if (callback === undefined) throw undefinedCallback('callback');

@@ -5,6 +5,29 @@ import { UsageError } from '../../errors.js';
 export type Patterns = RegExp | string | readonly (RegExp | string)[];
 
 /**
+ * The regular expression of a glob, as wherever patterns of URLs are taken: `*` is any text without a slash, `**` any text,
+ * `{a,b}` one of several; all else stands for itself, whatever its case.
+ * ```ts
+ * yield* response.followAll(response.links({ allow: glob('https://shop.example/product/*') }), this.parseProduct);
+ * ```
+ * @param pattern of the whole URL
+ */
+export function glob(pattern: string): RegExp {
+  const source = pattern.replace(/\*\*\/|\*\*|\*|\{[^{}]*\}|[^*{]+|\{/g, (part) => {
+    if (part === '**/') return '(?:.*/)?';
+    if (part === '**') return '.*';
+    if (part === '*') return '[^/]*';
+    if (!part.startsWith('{') || part === '{') return literal(part);
+    return `(?:${part.slice(1, -1).split(',').map(literal).join('|')})`;
+  });
+  return new RegExp(`^${source}$`, 'i');
+}
+
+function literal(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
+
+/**
  * Whether one of the patterns matches, anywhere in an absolute URL.
  * @param where the patterns were given, for the message. @throws UsageError for a text that is no regular expression.
  */

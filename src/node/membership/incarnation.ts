@@ -13,6 +13,7 @@ import {
 import type { ReadCookies } from '../cookies/session-cookies.js';
 import type { IdleHooks } from '../extensions/idle-hooks.js';
 import { inRun, type LinkRules } from '../links/filter-links.js';
+import { StalledCrawl } from '../losses/stalled-crawl.js';
 import { crawlOne } from '../page/crawl-one.js';
 import type { Slots } from '../page/leased-pages.js';
 import type { PageDeps } from '../page/page-work.js';
@@ -37,6 +38,7 @@ export class Incarnation {
   readonly #node: NodeState;
   readonly #page: PageDeps;
   readonly #idleHooks: IdleHooks;
+  readonly #stalled: StalledCrawl;
   readonly #joinedAt = performance.now();
   readonly #halt = new AbortController();
   readonly #onError = (error: unknown) => this.fail(error);
@@ -54,6 +56,7 @@ export class Incarnation {
     this.slots = slotsOf(context);
     this.#page = pageDepsOf(context, this.slots);
     this.#idleHooks = idleHooksOf(context);
+    this.#stalled = new StalledCrawl(context);
     this.seeds = seedIntakeOf(context);
     this.#haltOnSignals();
     this.upkeep = startUpkeep(context, this.slots, (pagesPerSecond) => {
@@ -144,6 +147,7 @@ export class Incarnation {
     this.#answeredAt = performance.now();
     if (answer.cookies !== undefined) await this.#learnCookies(answer.cookies);
     this.#idleHooks.offer(answer.crawl, this.#onError);
+    this.#stalled.offer(answer.crawl);
     for (const lease of answer.leases) this.#start(lease, askedAt);
     return answer;
   }

@@ -3,6 +3,7 @@
  * lease → record → Request → robots.txt → download → Response → callback → pipelines → outcome and effects → settle.
  * `judge-download.ts` decides what the download means, and `apply-verdict.ts` carries that out.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DownloadError } from '../../downloader/download-error.js';
 import type { Download } from '../../downloader/downloader.js';
 import { concernsNode, messageOf } from '../../errors.js';
@@ -22,11 +23,16 @@ import { endRefused } from '../robots/refused-page.js';
 import { endOfFile, errback, failed, redirect, retry } from './apply-verdict.js';
 import { noteFailure, noteResponse, startDownload, TooLate } from './download-page.js';
 import type { Flight } from './flight.js';
-import { judgeFailure, judgeStatus, type Verdict } from './judge-download.js';
+import { finalStatusCounter, judgeFailure, judgeStatus, type Verdict } from './judge-download.js';
 import type { Slots } from './leased-pages.js';
 import { refreshTarget } from './meta-refresh-request.js';
 import type { PageDeps, PageEnding, Work } from './page-work.js';
 import { runProjectCode } from './run-project-code.js';
+
+/** How long the callback of a large page may take, for each byte of its body: 100 ms for a megabyte. */
+const CALLBACK_MS_PER_BYTE = 100 / 1_000_000;
+/** If no other page ends in this time, none can go before a large one. */
+const OTHERS_MS = 50;
 
 /**
  * Process a leased page and settle it once. Never rejects. @param onError gets errors that end the whole incarnation, such
@@ -43,6 +49,8 @@ export async function crawlOne(
     const { latencyMs, revisit } = flight;
     let effects = latencyMs === null ? ending.effects : { ...ending.effects, latencyMs };
     if (revisit !== null) effects = revisit.addTo(effects, ending.outcome, ending.links);
+    const counter = finalStatusCounter(ending.outcome);
+    if (counter !== null) effects = { ...effects, stats: { ...effects.stats, [counter]: 1 } };
     slots.settle(flight, ending.outcome, effects, ending.links);
   } catch (error) {
     if (flight.over) return; // after a drop or a release: the error of the page's own abort
@@ -163,12 +171,29 @@ function finish(judged: Work, verdict: Verdict, received: Received): Promise<Pag
 }
 
 /**
+ * Wait as long as other pages get through, but not longer than the callback of a large page may take, so that the others have
+ * at least half of the time.
+ */
+async function othersFirst({ flight, deps }: Work, bodyBytes: number): Promise<void> {
+  const goesAtMs = performance.now() + bodyBytes * CALLBACK_MS_PER_BYTE;
+  for (let before = -1; goesAtMs - performance.now() > OTHERS_MS && !flight.over; ) {
+    const ended = deps.endedPages();
+    if (ended === before) return;
+    before = ended;
+    await sleep(OTHERS_MS);
+  }
+}
+
+/**
  * Pass on a response once its turn has come and the extensions were told of it. A page with a large body waits for its turn
- * until the node has the memory for a tree of it.
+ * until the node has the memory for a tree of it and other pages have gone first.
  */
 async function passOnLater(work: Work, verdict: Verdict, response: Response): Promise<PageEnding> {
   const { flight, deps, request } = work;
-  if (flight.turn !== null) await flight.turn.comes;
+  if (flight.turn !== null) {
+    await flight.turn.comes;
+    await othersFirst(work, response.body.length);
+  }
   if (flight.over) throw new Error('the page was given back before its callback');
   await deps.signals?.ofPage('responseReceived', { response, request }, work);
   return passOn(work, verdict, response);

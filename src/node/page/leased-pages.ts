@@ -59,6 +59,7 @@ export class Slots {
   readonly #inFlight = new Set<Flight>();
   readonly #settling = new Map<Flight, Promise<void>>();
   readonly #giveUp = new AbortController();
+  #ended = 0;
   readonly #onStall = (): void => this.#options.alarm.ring();
 
   constructor(options: SlotsOptions) {
@@ -68,6 +69,11 @@ export class Slots {
   /** Pages in progress, those included whose download stalls. */
   get inFlight(): number {
     return this.#inFlight.size;
+  }
+
+  /** Pages that have come to their ends since this incarnation began. */
+  get ended(): number {
+    return this.#ended;
   }
 
   get settling(): number {
@@ -102,6 +108,7 @@ export class Slots {
   settle(flight: Flight, outcome: Outcome, effects: Effects, links?: PageLinks): void {
     if (flight.over) return;
     flight.over = true;
+    this.#ended += 1;
     const all = withOwn(flight, outcome, effects);
     // A body that is kept until the settle is answered costs memory and garbage collection.
     if (this.#options.onItems === undefined) flight.response = null;

@@ -41,6 +41,8 @@ export interface PageDeps extends LinkDeps {
   /** Null when robots.txt is not obeyed. */
   readonly robots: RobotsGate | null;
   readonly log: Logger;
+  /** How many pages have ended so far. */
+  endedPages(): number;
 }
 
 /** A page in progress: each step takes it and hands it on. */

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Frontier, RunSnapshot, Snapshot } from '../../frontier/frontier.js';
 import type { CrawlTotals, RunTotals } from '../node-options.js';
+import { pagesByStatus } from '../page/judge-download.js';
 
 /** How often to look again while other nodes finish their pages. */
 const LOOK_AGAIN_MS = 200;
@@ -39,8 +40,8 @@ function totalsOf(snapshot: Snapshot, isOver: boolean): FinalTotals {
 }
 
 function runTotals(run: RunSnapshot, leased: number, isOver: boolean): RunTotals {
-  const { id, items, failed, errorPages, hasGoodPage } = run;
-  return { id, items, failed, errorPages, hasGoodPage, leased, isOver };
+  const { id, items, failed, errorPages, hasGoodPage, counters } = run;
+  return { id, items, failed, errorPages, hasGoodPage, statuses: pagesByStatus(counters), leased, isOver };
 }
 
 /** A run ends when it is finished or closed for all nodes, and when its last node leaves, for whatever reason. */

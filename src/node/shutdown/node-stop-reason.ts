@@ -3,7 +3,7 @@ import { FrontierGoneError, WaitedTooLongError } from '../../errors.js';
 import type { FeedTrouble } from '../../feed-outbox.js';
 import { howMany } from '../../format-amounts.js';
 import type { CrawlState, Joined } from '../../frontier/frontier.js';
-import { lossMessage } from './lost-requests.js';
+import { lossMessage } from '../losses/lost-requests.js';
 
 /** The end of a node's part in the crawl. */
 export interface NodeEnding {
@@ -45,6 +45,7 @@ export function ending(reason: string, message: string | null = null): NodeEndin
 export function crawlEnding(crawl: CrawlState, view: NodeView): NodeEnding | null {
   if (crawl.closing !== null) return withLosses(ending(crawl.closing), crawl, view);
   if (crawl.control === 'stopping') return ending('stopped');
+  if (crawl.stall === 'hopeless') return stalled(view);
   if (isIdleTooLong(crawl, view)) return withLosses(ending('finished', nothingToDo(view)), crawl, view);
   if (!view.exitWhenDone || !crawl.finished) return null;
   // Also where this run had nothing to do: it would take what an earlier one has lost for done.
@@ -52,6 +53,14 @@ export function crawlEnding(crawl: CrawlState, view: NodeView): NodeEnding | nul
   if (crawl.acceptedInRun > 0 || view.worked) return ending('finished');
   if (view.startedBefore) return ending('finished', `${nothingNew(view)}; ${howToCrawlAgain(view)}`);
   return view.joinedForMs >= view.startTimeoutMs ? ending('finished', nothingCame(view)) : null;
+}
+
+/** Waiting would never end. */
+function stalled({ crawlArguments }: NodeView): NodeEnding {
+  const message =
+    'requests are left that no node can find, also after their queues were rebuilt from their records: stop the nodes, and run ' +
+    `"crawlnode doctor ${crawlArguments} --deep", which names what is wrong, and "crawlnode doctor ${crawlArguments} --repair"`;
+  return { reason: 'crawl_stalled', exitCode: 1, message, leave: true };
 }
 
 /**

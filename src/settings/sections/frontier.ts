@@ -71,7 +71,7 @@ export const frontierSettings = {
   DUPEFILTER_CLASS: choice({
     of: ['RFPDupeFilter', 'TimedRFPDupeFilter', 'StateDupeFilter', 'BloomDupeFilter', 'CompactDupeFilter'],
     default: 'RFPDupeFilter',
-    hint: 'in place of a dupefilter class of your own, write a module with fingerprint(request) and name it in REQUEST_MODULE',
+    hint: 'fingerprints that expire are the built-in TimedRFPDupeFilter; for other fingerprints, in place of a class of your own, write a module with fingerprint(request) and name it in REQUEST_MODULE',
     normalize: pythonClass,
     text: 'How the crawl remembers which requests it has seen. RFPDupeFilter: exact, in the format of Scrapy-Redis. TimedRFPDupeFilter: exact, and each fingerprint expires. StateDupeFilter: exact, with the state of each request. BloomDupeFilter: small, with a configurable error rate. CompactDupeFilter: small and nearly exact. All nodes and seeds of a crawl use the same class; it can be changed after "reset --only dupefilter".',
   }),

@@ -7,6 +7,8 @@ const address = z.union([
   z.tuple([z.string().min(1), z.int().min(1).max(65535)]),
   z.strictObject({ host: z.string().min(1), port: z.int().min(1).max(65535) }),
 ]);
+/** Of REDIS_SENTINELS, and of `sentinels` in REDIS_PARAMS. */
+export const sentinelAddresses = z.array(address);
 
 export const redisSettings = {
   REDIS_URL: optionalText({

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { SpiderLoadError } from '../../errors.js';
-import { describeError, shortPath, whereThrown } from '../where-thrown.js';
+import { describeError, shortPath, whereThrown } from '../../user-code/where-thrown.js';
 import { compileTypeScript } from './compile-typescript.js';
 
 /** The error for a user's module: `file:line:column does not load: reason`. */

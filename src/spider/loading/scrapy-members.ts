@@ -160,9 +160,20 @@ function setMember(spider: Spider, name: string, value: unknown): void {
 export function memberSettings(spider: Spider): MemberSetting[] {
   return foreignMembers(spider).flatMap(({ name, value, is }) =>
     'setting' in is && value !== undefined && value !== null
-      ? [{ name: is.setting, value, member: name }]
+      ? [
+          {
+            name: is.setting,
+            value: isDefaultKey(value, spider) ? '%(name)s:start_urls' : value,
+            member: name,
+          },
+        ]
       : [],
   );
+}
+
+/** Such as `redis_key = `${this.name}:start_urls``. Written with the name, the key would count as one that other spiders share. */
+function isDefaultKey(value: unknown, { name }: Spider): boolean {
+  return value === `${name}:start_urls`;
 }
 
 /** The members of crawlnode that a spider of this kind has. */

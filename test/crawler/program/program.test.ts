@@ -6,6 +6,8 @@ import {
   type CrawlOptions,
   CrawlSpider,
   crawl,
+  failed,
+  items,
   RefusedError,
   Request,
   Response,
@@ -128,6 +130,41 @@ describe('crawl()', () => {
     await expect(crawl(Pages, { ...how, log: { info: fail } as never })).rejects.toThrow(
       'the option log lacks the method debug, warn, error',
     );
+  });
+
+  it('logs the warnings that the command line prints', async () => {
+    const site = await startSite({ pages: 1 });
+    const warnings: unknown[] = [];
+    const log = {
+      debug() {},
+      info() {},
+      warn: (_: unknown, text: unknown) => warnings.push(text),
+      error() {},
+    };
+    const settings = { SCHEDULER_SERIALIZER: 'pickle' };
+    await crawl(Pages, options({ args: { url: site.url }, log: log as never, settings }));
+    expect(warnings).toContainEqual(expect.stringContaining('SCHEDULER_SERIALIZER has no effect'));
+  });
+
+  it('leaves items and failed requests to be read, one by one', async () => {
+    const site = await startSite({ pages: 5 });
+    const how = options({ args: { url: site.url }, settings: { RETRY_TIMES: 0 } });
+    await crawl(Pages, how);
+    await seed(Pages, ['http://127.0.0.1:1/gone'], how);
+    await crawl(Pages, how).catch(() => {});
+    const read: unknown[] = [];
+    for await (const item of items(Pages, how)) read.push(item.url);
+    expect(read.sort()).toEqual([...site.urls].sort());
+    for await (const { url, reason, status } of failed(Pages, how)) {
+      expect({ url, reason, status }).toEqual({
+        url: 'http://127.0.0.1:1/gone',
+        reason: 'connection_refused',
+        status: null,
+      });
+      read.length = 0;
+    }
+    expect(read).toEqual([]);
+    await expect(items(Pages, { ...how, jbo: 'x' } as never).next()).rejects.toThrow('did you mean job');
   });
 
   it('refuses a second crawl of the same spider and job in one process', async () => {

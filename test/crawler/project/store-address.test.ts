@@ -59,6 +59,25 @@ describe('where the frontier is', () => {
     });
   });
 
+  it('sentinels may stand in REDIS_PARAMS, with the name of their service', () => {
+    const params = { sentinels: [['a', 1], 'b:2'], service_name: 'm', socket_timeout: 5 };
+    expect(address({ REDIS_PARAMS: JSON.stringify(params) })).toMatchObject({
+      kind: 'sentinel',
+      options: {
+        sentinels: [
+          { host: 'a', port: 1 },
+          { host: 'b', port: 2 },
+        ],
+        name: 'm',
+        commandTimeout: 5_000,
+      },
+    });
+    expect(() => address({ REDIS_PARAMS: '{"sentinels": ["a"]}' })).toThrow(
+      'REDIS_PARAMS.sentinels: expected a list of host:port',
+    );
+    expect(() => address({ REDIS_PARAMS: '{"sentinel_service_name": "m"}' })).toThrow('REDIS_SENTINELS');
+  });
+
   it("REDIS_PARAMS takes redis-py's names, in its units, beside ioredis' own", () => {
     const params = {
       socket_timeout: 2.5,

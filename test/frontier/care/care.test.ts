@@ -4,6 +4,7 @@ import { connect } from '../../../src/disk/sqlite.js';
 import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import { fileIn } from '../../../src/frontier/embedded/file/wal.js';
 import { careOfDamages, type Hand } from '../../frontier-contract/damages.js';
+import { stalls } from '../../frontier-contract/stalls.js';
 import { Crawl, worldOf } from '../../frontier-contract/world.js';
 import { openOptions } from '../../helpers/open-options.js';
 import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
@@ -11,11 +12,28 @@ import { type TempDir, tempDir } from '../../helpers/temp-dir.js';
 
 const { server, admin } = await redisOfFile();
 
+async function change({ dir }: TempDir, sql: string): Promise<void> {
+  const connection = connect(fileIn(dir));
+  connection.exec(sql);
+  connection.close();
+}
+
+/** Where a domain's state and its next instant lie in its record, see `lua/domains/domains.lua`. */
+const [STATE, NEXT_AT] = [4, 11];
+
 const crawlAt = (place: string, spider: string) =>
   new Crawl(worldOf(() => openFrontier(openOptions(place, spider))));
 
 describe('in Redis', () => {
   let crawls = 0;
+  const lost = ['ready', 'domains', 'queue', 'leases', 'delayed', 'failed', 'domains and ready'];
+  stalls(async () => {
+    crawls += 1;
+    const spider = `stalled${crawls}`;
+    const keys = (name: string) => name.split(' and ').map((word) => `${spider}:requests:~${word}`);
+    const indexes = Object.fromEntries([...lost, 'nodes'].map((name) => [name, () => admin.del(keys(name))]));
+    return { crawl: crawlAt(server.url, spider), indexes };
+  }, lost);
   careOfDamages(async () => {
     crawls += 1;
     const requests = `damaged${crawls}:requests`;
@@ -29,6 +47,24 @@ describe('in Redis', () => {
       dropLeases: drop('leases'),
       acceptOneMore: () => admin.hincrby(`${requests}:~meta`, 'accepted', 1),
       spoilRecord: (id) => admin.hset(requests, Buffer.from(id, 'hex'), 'junk'),
+      dropOutbox: drop('outbox'),
+      dropFeeds: drop('feeds'),
+      async raiseWritten(feed, by) {
+        const record = JSON.parse((await admin.hget(`${requests}:~feeds`, feed))!);
+        await admin.hset(
+          `${requests}:~feeds`,
+          feed,
+          JSON.stringify({ ...record, sequence: record.sequence + by }),
+        );
+      },
+      dropCrawl: drop('meta'),
+      async delayForYears(domain) {
+        const record = (await admin.hgetBuffer(`${requests}:~domains`, domain))!;
+        record.writeUIntBE(4_000_000_000_000, NEXT_AT, 6);
+        record.write('w', STATE);
+        await admin.hset(`${requests}:~domains`, domain, record);
+      },
+      forgetSeen: (id) => admin.srem(`damaged${crawls}:dupefilter`, id),
     };
     return { crawl: crawlAt(server.url, `damaged${crawls}`), hand };
   });
@@ -39,14 +75,24 @@ describe('in a folder', () => {
   afterAll(async () => {
     for (const folder of folders) await folder.remove();
   });
+  const lost = {
+    domains: 'DELETE FROM domain',
+    requests: 'DELETE FROM request',
+    'pending requests': "DELETE FROM request WHERE state = 'pending'",
+    'leased requests': "DELETE FROM request WHERE state = 'leased'",
+  };
+  stalls(async () => {
+    const folder = tempDir('stall');
+    folders.push(folder);
+    const indexes = Object.entries({ ...lost, nodes: 'DELETE FROM node' }).map(
+      ([name, sql]) => [name, () => change(folder, sql)] as const,
+    );
+    return { crawl: crawlAt(folder.dir, 'news'), indexes: Object.fromEntries(indexes) };
+  }, Object.keys(lost));
   careOfDamages(async () => {
     const folder = tempDir('care');
     folders.push(folder);
-    const run = (sql: string) => async () => {
-      const connection = connect(fileIn(folder.dir));
-      connection.exec(sql);
-      connection.close();
-    };
+    const run = (sql: string) => () => change(folder, sql);
     const hand: Hand = {
       dropPending: run("DELETE FROM request WHERE state = 'pending'"),
       dropDelayed: run("DELETE FROM request WHERE state = 'delayed'"),
@@ -56,6 +102,14 @@ describe('in a folder', () => {
       dropLeases: run("DELETE FROM request WHERE state = 'leased'"),
       acceptOneMore: run('UPDATE tally SET accepted = accepted + 1'),
       spoilRecord: (id) => run(`UPDATE record SET text = 'junk' WHERE id = x'${id}'`)(),
+      dropOutbox: run('DELETE FROM outbox'),
+      dropFeeds: run('DELETE FROM feed'),
+      raiseWritten: (feed, by) => run(`UPDATE feed SET written = written + ${by} WHERE feed = '${feed}'`)(),
+      dropCrawl: run('DELETE FROM crawl'),
+      delayForYears: (domain) =>
+        run(`UPDATE domain SET next_at = 4000000000000, state = 'waiting', until = 4000000000000
+          WHERE name = '${domain}'`)(),
+      forgetSeen: (id) => run(`DELETE FROM seen WHERE id = x'${id}'`)(),
     };
     return { crawl: crawlAt(folder.dir, 'news'), hand };
   });

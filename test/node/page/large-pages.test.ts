@@ -49,6 +49,24 @@ it('a page with a large body does not run beside another one, and small ones do 
   }
 });
 
+it('a page with a large body lets the others go first while they get through', async () => {
+  const site = await siteOfLengths();
+  const small = Array.from({ length: 300 }, (_, n) => `/1/${n}`);
+  const ended: string[] = [];
+  class Links extends Spider {
+    override name = 'links';
+    override startUrls = ['/40000/large', ...small].map((path) => new URL(path, site.url).href);
+    override parse(response: Response): void {
+      ended.push(new URL(response.url).pathname);
+    }
+  }
+  const downloader = { maxBodyBytes: 64 * KB * KB, bufferBytes: 128 * KB * KB };
+  await crawl(await freshStore(), Links, { downloader });
+  await site.close();
+  expect(ended).toHaveLength(301);
+  expect(ended.indexOf('/40000/large')).toBeGreaterThan(200);
+});
+
 it('all pages run together without a limit', async () => {
   const seen = await runningTogether(['/600/a', '/600/b', '/600/c', '/600/d'], 0);
   expect(seen.some((together) => together.length > 1)).toBe(true);

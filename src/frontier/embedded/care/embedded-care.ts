@@ -7,17 +7,25 @@ import {
   idText,
   type NodeView,
   type Totals,
-  type WaitingState,
 } from '../../care/care-store.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { FirstShape } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
+import { waitsTooLong } from '../domains/delay-timer.js';
 import type { DomainRow } from '../domains/domain-row.js';
+import { feedViews } from '../feeds/damaged-outboxes.js';
 import type { Database } from '../file/database.js';
 import { damagedStore } from '../file/sqlite-errors.js';
 import type { RequestState } from '../queue/requests.js';
-import { beginRepair, endRepair, putRequests, type RecordRow } from './rebuild.js';
-import { sidesOf } from './sides.js';
+import { namelessSpaces, nameSpaces } from './nameless-spaces.js';
+import {
+  beginRebuild,
+  beginRepair,
+  endRepair,
+  failedRecords,
+  putRequest,
+  type RecordRow,
+} from './rebuild.js';
 
 /** Rows of one transaction. */
 const WINDOW = 1_000;
@@ -27,9 +35,6 @@ export function embeddedCare(
   database: Database,
   shape: FirstShape,
 ): CareStore<RecordRow> {
-  /** Numbers of records that have no request, by id. */
-  const orphans = new Map<string, number>();
-  const records = (columns: string) => recordsInWindows(batch, columns);
   return {
     async unexaminable() {
       // All is read once, in order: a large cache would only fill.
@@ -39,67 +44,71 @@ export function embeddedCare(
       if (!(await batch.read(({ hasCrawl }) => hasCrawl))) return batch.read(leftovers);
       return (await batch.read(hasCounters)) ? null : ['I4: the counters are gone'];
     },
-    async *waitingIds() {
-      const state = '(SELECT state FROM request WHERE request.n = record.n)';
-      for await (const rows of records(`n, space, id, ${state} AS state`)) {
-        for (const { n, id, state } of rows) if (state === null) orphans.set(idText(id), n);
-        yield rows.filter(({ state }) => state !== 'leased' && state !== 'failed').map(({ id }) => id);
-      }
-    },
+    records: () => inWindows(batch, 0, recordsAfter),
     async *examine() {
-      yield* inWindows<number>(batch, 0, examineRequests);
-      yield* inWindows<string>(batch, '', examineDomains);
+      yield* inWindows<number, Examined>(batch, 0, examineRequests);
+      yield* inWindows<string, Examined>(batch, '', examineDomains);
       yield await batch.read(examineCrawl);
     },
-    unexplained: async (ids) => ids,
-    misplaced: (ids) =>
+    unexplained: (ids) =>
       batch.read(({ sql, space }) =>
-        ids.flatMap((id) => {
-          const isQueued = sql.get`SELECT 1 FROM request WHERE space = ${space} AND id = ${id}` !== undefined;
-          const n = orphans.get(idText(id)) ?? 0;
-          const isThere = sql.get`SELECT 1 FROM record WHERE n = ${n} AND id = ${id}` !== undefined;
-          return isThere && !isQueued ? [{ id, states: [] as WaitingState[] }] : [];
-        }),
+        ids.filter(
+          (id) => sql.get`SELECT 1 FROM request WHERE space = ${space} AND id = ${id}` === undefined,
+        ),
       ),
-    sides: sidesOf(batch),
+    // Records are not found by their ids, so all of them are read: this comes to no more than the first group that is wrong.
+    misplaced: (ids) =>
+      batch.read(({ sql, space }) => {
+        const rows = sql.all<{ id: Uint8Array }>`
+          SELECT id FROM record WHERE space = ${space} AND lower(hex(id)) IN (SELECT value FROM json_each(${JSON.stringify(ids.map(idText))}))
+            AND NOT EXISTS (SELECT 1 FROM request WHERE request.n = record.n)`;
+        return rows.map(({ id }) => ({ id, states: [] }));
+      }),
 
-    beginRepair: (force) => batch.write((tx) => beginRepair(tx, shape, force)),
-    records: () => records('n, space, id, text AS record'),
-    put: (rows) => batch.write((tx) => putRequests(tx, rows)),
+    async beginRepair(force) {
+      await batch.write(({ sql, spaces }) => nameSpaces(sql, spaces));
+      // What was read of the crawl before holds no longer.
+      database.writes += 1;
+      return batch.write((tx) => beginRepair(tx, shape, force));
+    },
+    beginRebuild: () => batch.write(beginRebuild),
+    put: (records) =>
+      batch.write((tx) => {
+        for (const record of records) putRequest(tx, record);
+      }),
     endRepair: () => endRepair(batch),
   };
 }
 
-type AnyRecordRow = RecordRow & { readonly space: number; readonly state: RequestState | null };
+/** What a window shows, and the key after which the next one begins; undefined after the last. */
+interface Windowed<Key, Found> {
+  readonly found: Found;
+  readonly last: Key | undefined;
+}
 
-/** The records of the crawl. A window is one of all crawls of the folder, so that its work is bounded. */
-async function* recordsInWindows(batch: CommitBatch, columns: string): AsyncIterable<AnyRecordRow[]> {
-  const query = `SELECT ${columns} FROM record WHERE n > ? ORDER BY n LIMIT ${WINDOW}`;
-  for (let after: number | undefined = 0; after !== undefined; ) {
-    const from: number = after;
-    const found = await batch.read(({ sql, space }) => ({
-      space,
-      rows: sql.of(query).all(from) as unknown as AnyRecordRow[],
-    }));
-    yield found.rows.filter(({ space }) => space === found.space);
-    after = found.rows.at(-1)?.n;
+async function* inWindows<Key, Found>(
+  batch: CommitBatch,
+  first: Key,
+  look: (tx: Transaction, after: Key) => Windowed<Key, Found>,
+): AsyncIterable<Found> {
+  for (let after: Key | undefined = first; after !== undefined; ) {
+    const from: Key = after;
+    const { last, found } = await batch.read((tx) => look(tx, from));
+    yield found;
+    after = last;
   }
 }
 
-/** What a window shows, and the key after which the next one begins; undefined after the last. */
-type Windowed<Key> = Examined & { readonly last: Key | undefined };
-
-async function* inWindows<Key>(
-  batch: CommitBatch,
-  first: Key,
-  look: (tx: Transaction, after: Key) => Windowed<Key>,
-): AsyncIterable<Examined> {
-  for (let after: Key | undefined = first; after !== undefined; ) {
-    const from: Key = after;
-    const { last, ...examined } = await batch.read((tx) => look(tx, from));
-    yield examined;
-    after = last;
-  }
+/** The records of the crawl. A window is one of all crawls of the folder, so that its work is bounded. */
+function recordsAfter({ sql, space }: Transaction, after: number): Windowed<number, RecordRow[]> {
+  const rows = sql.all<RecordRow & { readonly space: number; readonly state: RequestState | null }>`
+    SELECT n, space, id, text AS record, (SELECT state FROM request WHERE request.n = record.n) AS state
+    FROM record WHERE n > ${after} ORDER BY n LIMIT ${WINDOW}`;
+  const found = rows.filter((row) => row.space === space);
+  return {
+    found: found.map((row) => ({ ...row, isWaiting: row.state !== 'leased' && row.state !== 'failed' })),
+    last: rows.at(WINDOW - 1)?.n,
+  };
 }
 
 interface EntryRow {
@@ -120,13 +129,13 @@ const stateNames: Readonly<Record<string, string>> = {
 };
 
 /** In the order of row numbers, in which their records lie too. A window is one of all crawls of the folder. */
-function examineRequests({ sql, space }: Transaction, after: number): Windowed<number> {
-  const found = sql.all<EntryRow>`
+function examineRequests({ sql, space }: Transaction, after: number): Windowed<number, Examined> {
+  const all = sql.all<EntryRow>`
     SELECT n, space, id, state, due, node, token, EXISTS (SELECT 1 FROM record WHERE record.n = request.n) AS hasRecord,
       EXISTS (SELECT 1 FROM failure WHERE failure.n = request.n) AS hasFailure,
       EXISTS (SELECT 1 FROM node WHERE number = request.node AND node.space = request.space) AS hasNode
     FROM request WHERE n > ${after} ORDER BY n LIMIT ${WINDOW}`;
-  const rows = found.filter((row) => row.space === space);
+  const rows = all.filter((row) => row.space === space);
   const odd = rows.flatMap(({ id, state, node, token, hasRecord }) => {
     const isLeasedToo = state !== 'leased' && (node !== null || token !== null);
     if (hasRecord === 1 && !isLeasedToo) return [];
@@ -135,7 +144,7 @@ function examineRequests({ sql, space }: Transaction, after: number): Windowed<n
   });
   const waiting = rows.filter(({ state }) => state !== 'leased' && state !== 'failed');
   const entries: EntryBatch = { ids: waiting.map(({ id }) => id), odd };
-  return { entries, breaches: rows.flatMap(rowBreaches), last: found.at(WINDOW - 1)?.n };
+  return { found: { entries, breaches: rows.flatMap(rowBreaches) }, last: all.at(WINDOW - 1)?.n };
 }
 
 /** What makes a row contradict itself. */
@@ -153,30 +162,31 @@ function rowBreaches({ id, state, due, node, token, hasFailure, hasNode }: Entry
 
 type DomainFound = DomainRow & { readonly rank: number | null; readonly arrival: number | null };
 
-function examineDomains({ sql, space }: Transaction, after: string): Windowed<string> {
+function examineDomains(
+  { sql, space, crawl, nowMs }: Transaction,
+  after: string,
+): Windowed<string, Examined> {
   const rows = sql.all<DomainFound>`
     SELECT domain.*, request.rank, request.arrival FROM domain LEFT JOIN request ON request.n = (
       SELECT n FROM request WHERE space = ${space} AND domain = name AND state = 'pending' ORDER BY rank, arrival LIMIT 1)
     WHERE domain.space = ${space} AND name > ${after} ORDER BY name LIMIT ${WINDOW}`;
-  const leased = leasedByDomain(sql, space);
-  const domains = rows.map(
-    ({ name, state, until, active, rank, arrival, head_rank, head_arrival }): DomainView => ({
+  const counts = sql.all<{ domain: string; count: number }>`
+    SELECT domain, count(*) AS count FROM request WHERE space = ${space} AND state = 'leased' GROUP BY domain`;
+  const leased = new Map(counts.map(({ domain, count }) => [domain, count]));
+  const domains = rows.map((row): DomainView => {
+    const { name, state, until, active, rank, arrival, head_rank, head_arrival } = row;
+    return {
       ...{ name, state, active, leased: leased.get(name) ?? 0, pending: rank === null ? 0 : 1 },
       knowsFirst: rank === head_rank && arrival === head_arrival,
       isReady: state === 'ready',
       wakes: state === 'waiting' && until !== null ? 'in time' : 'never',
-    }),
-  );
-  return { domains, last: rows.at(WINDOW - 1)?.name };
+      waitsTooLong: waitsTooLong(row, crawl, nowMs),
+    };
+  });
+  return { found: { domains }, last: rows.at(WINDOW - 1)?.name };
 }
 
-function leasedByDomain(sql: Transaction['sql'], space: number): Map<string, number> {
-  const rows = sql.all<{ domain: string; count: number }>`
-    SELECT domain, count(*) AS count FROM request WHERE space = ${space} AND state = 'leased' GROUP BY domain`;
-  return new Map(rows.map(({ domain, count }) => [domain, count]));
-}
-
-/** What is compared at one instant: counters, nodes, and domains without a row. */
+/** What is compared at one instant: counters, nodes, feeds, fingerprints, and domains without a row. */
 function examineCrawl(tx: Transaction): Examined {
   const { sql, space } = tx;
   const missing = sql.all<DomainView>`
@@ -186,16 +196,22 @@ function examineCrawl(tx: Transaction): Examined {
   const nodes = sql.all<NodeView>`
     SELECT id AS name, leased AS held, (SELECT count(*) FROM request WHERE request.node = number AND state = 'leased') AS leased
     FROM node WHERE space = ${space}`;
-  const strays = sql.column<number>(
+  const [strays] = sql.column<number>(
     `SELECT count(*) FROM failure LEFT JOIN request ON request.n = failure.n AND request.space = failure.space
      WHERE failure.space = ? AND (request.n IS NULL OR state <> 'failed')`,
     space,
-  )[0]!;
+  );
   return {
     domains: missing.map((domain) => ({ ...domain, isMissing: true })),
     nodes,
+    feeds: feedViews(tx),
     totals: totalsOf(tx),
-    breaches: strays > 0 ? [`I1: ${strays} entries of the failed list have no failed request`] : [],
+    breaches: [
+      ...(strays! > 0 ? [`I1: ${strays} entries of the failed list have no failed request`] : []),
+      ...namelessSpaces(sql),
+      ...fingerprintBreaches(tx),
+      ...sql.column<string>(JAR_CHECK, space),
+    ],
   };
 }
 
@@ -225,12 +241,23 @@ function totalsOf({ sql, space, spaces, tally, crawl }: Transaction): Totals {
   };
 }
 
-function failedRecords(sql: Transaction['sql'], space: number): number {
-  return sql.column<number>(
-    'SELECT count(*) FROM failure JOIN record USING (n) WHERE failure.space = ?',
-    space,
-  )[0]!;
+/** I2: the count of fingerprints is right. */
+function fingerprintBreaches({ dupefilter, spaces }: Transaction): string[] {
+  const open = dupefilter.open();
+  if (open === null)
+    return spaces.dupefilter.id === 0
+      ? []
+      : ['I2: fingerprints are recorded, but not of which class they are'];
+  const n = open.recount();
+  return n === open.count ? [] : [`I2: ${n} fingerprints are recorded but the counter says ${open.count}`];
 }
+
+/** I4: a jar has as many cookies as it says. `?1` is the space of the crawl. */
+const JAR_CHECK = `
+  SELECT 'I4: the cookie jar "' || name || '" is said to have ' || coalesce(said, 0) || ' cookies and has ' || coalesce(n, 0)
+  FROM (SELECT name, count AS said FROM cookie_jar WHERE space = ?1)
+    FULL JOIN (SELECT jar AS name, sum(count) AS n FROM cookie_set WHERE space = ?1 AND count > 0 GROUP BY jar) USING (name)
+  WHERE said IS NOT n`;
 
 function tablesOf({ sql }: Transaction): string[] {
   return sql.column(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`);
@@ -261,9 +288,9 @@ function hasCounters({ sql, space }: Transaction): boolean {
 
 /** I1: a crawl that does not exist has no requests, domains or nodes, since no sweep would delete them. */
 function leftovers({ sql, space }: Transaction): string[] {
-  return ['request', 'domain', 'node', 'failure', 'robots'].flatMap((table) => {
-    const query = `SELECT count(*) FROM ${table} WHERE space = ? OR space NOT IN (SELECT id FROM space)`;
-    const [n] = sql.column<number>(query, space);
+  const found = ['request', 'domain', 'node', 'failure', 'robots'].flatMap((table) => {
+    const n = sql.count(table, space);
     return n === 0 ? [] : [`I1: ${n} rows of the table ${table} are of a crawl that is not there`];
   });
+  return [...found, ...namelessSpaces(sql)];
 }

@@ -1,27 +1,12 @@
 /**
  * Copies what SQLite itself still reads of a damaged file, table by table, in windows of rows. Where a window cannot be read it
  * goes row by row, then steps over what does not read: by 1, 2, 4 … row numbers until one reads, and back by halves to the
- * first that does. A table without row numbers is read from both ends, in parts by the first byte of its ids.
+ * first that does. A table without row numbers is read from both ends.
  */
-import type { Value } from '../../../disk/sqlite.js';
 import type { Statements } from '../file/statements.js';
 
 const WINDOW = 1_000;
 const LAST_ROW = Number.MAX_SAFE_INTEGER;
-
-/** Copy a table of the attached schema `damaged` into the same one of `main`. @returns whether all of it could be read. */
-export function copyTable(sql: Statements, table: string): boolean {
-  const columns = sql.of('SELECT name, type, pk FROM pragma_table_info(?)').all(table) as unknown as Column[];
-  const hasRowid = sql.get`SELECT 1 FROM pragma_table_list WHERE name = ${table} AND wr = 0` !== undefined;
-  const copy = { sql, table, columns: columns.map(({ name }) => name).join(', ') };
-  return hasRowid ? copyByRowid(copy) : copyByKey(copy, keysOf(columns));
-}
-
-interface Column {
-  readonly name: string;
-  readonly type: string;
-  readonly pk: number;
-}
 
 interface Copy {
   readonly sql: Statements;
@@ -29,8 +14,17 @@ interface Copy {
   readonly columns: string;
 }
 
-function keysOf(columns: readonly Column[]): readonly Column[] {
-  return columns.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
+/** Copy a table of the attached schema `damaged` into the same one of `main`. @returns whether all of it could be read. */
+export function copyTable(sql: Statements, table: string): boolean {
+  const found = sql.all<{ name: string; pk: number }>`SELECT name, pk FROM pragma_table_info(${table})`;
+  const copy = { sql, table, columns: found.map(({ name }) => name).join(', ') };
+  const hasRowid = sql.get`SELECT 1 FROM pragma_table_list WHERE name = ${table} AND wr = 0` !== undefined;
+  if (hasRowid) return copyByRowid(copy);
+  const keys = found.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
+  return copyByKey(
+    copy,
+    keys.map(({ name }) => name),
+  );
 }
 
 function copyByRowid(copy: Copy): boolean {
@@ -82,65 +76,26 @@ function stepOver(copy: Copy, after: number): number | null {
   return good;
 }
 
-/** Keys before which a table is read apart, since one place that cannot be read ends a part. */
-function partsOf(key: Column | undefined): readonly (readonly [from: Value, to: Value | null])[] {
-  if (key?.name === 'id') {
-    const ends = Array.from({ length: 256 }, (_, n) => new Uint8Array([n]));
-    return ends.map((from, n) => [from, ends[n + 1] ?? null] as const);
-  }
-  if (key?.name === 'hash') {
-    const ends = Array.from({ length: 256 }, (_, n) => (BigInt(n) - 128n) << 56n);
-    return ends.map((from, n) => [from, ends[n + 1] ?? null] as const);
-  }
-  return [['', null]];
-}
-
-function copyByKey(copy: Copy, keys: readonly Column[]): boolean {
-  let isWhole = true;
-  const names = keys.map(({ name }) => name).join(', ');
-  const down = keys.map(({ name }) => `${name} DESC`).join(', ');
-  const [, key] = keys;
-  const { sql, table, columns } = copy;
-  const spaces = sql.column<number>('SELECT id FROM main.space');
-  for (const space of spaces.length > 0 ? spaces : []) {
-    for (const [from, to] of partsOf(key)) {
-      const range =
-        key === undefined ? '' : ` AND ${key.name} >= ?2${to === null ? '' : ` AND ${key.name} < ?3`}`;
-      const values = [space, ...(key === undefined ? [] : [from, ...(to === null ? [] : [to])])];
-      const rows = (order: string, most: number, offset: number) =>
-        `INSERT OR IGNORE INTO main.${table} (${columns}) SELECT ${columns} FROM damaged.${table} NOT INDEXED
-         WHERE space = ?1${range} ORDER BY ${order} LIMIT ${most} OFFSET ${offset}`;
-      const isRead = (order: string): boolean => copyUntilUnreadable(sql, rows, order, values);
-      if (isRead(names)) continue;
-      isWhole = false;
-      isRead(down);
-    }
-  }
-  return isWhole;
-}
-
-/** Copy in one statement, else in windows, else row by row up to the first that cannot be read. @returns whether all were read. */
-function copyUntilUnreadable(
-  sql: Statements,
-  rows: (order: string, most: number, offset: number) => string,
-  order: string,
-  values: readonly Value[],
-): boolean {
-  const run = (most: number, offset: number): boolean => {
+/** In the order of its key up to the first row that cannot be read, then from the other end. */
+function copyByKey({ sql, table, columns }: Copy, keys: readonly string[]): boolean {
+  const copyFirst = (order: string, most: number, offset: number): boolean => {
     try {
-      sql.connection.prepare(rows(order, most, offset)).run(...values);
+      sql.connection.exec(`INSERT OR IGNORE INTO main.${table} (${columns}) SELECT ${columns} FROM damaged.${table} NOT INDEXED
+        ORDER BY ${order} LIMIT ${most} OFFSET ${offset}`);
       return true;
     } catch {
       return false;
     }
   };
-  if (run(-1, 0)) return true;
-  // Twice as many as before while they read, then half as many: the largest readable number of rows from this end.
-  let [good, step] = [0, 1];
-  while (run(good + step, 0)) {
-    good += step;
-    step *= 2;
-  }
-  for (; step >= 1; step = Math.floor(step / 2)) if (run(good + step, 0)) good += step;
+  const copyAll = (order: string): boolean => {
+    if (copyFirst(order, -1, 0)) return true;
+    // Twice as many as before while they read, then half as many: the largest number of rows that reads from this end.
+    let [good, step] = [0, 1];
+    for (; copyFirst(order, step, good); step *= 2) good += step;
+    for (; step >= 1; step = Math.floor(step / 2)) if (copyFirst(order, step, good)) good += step;
+    return false;
+  };
+  if (copyAll(keys.join(', '))) return true;
+  copyAll(keys.map((key) => `${key} DESC`).join(', '));
   return false;
 }

@@ -1,6 +1,7 @@
 /**
  * Saves what SQLite can read of a damaged file into a new one. The damaged file is copied aside first. The saved counters may
- * be wrong, so each crawl stays paused until it is repaired, which rebuilds its requests from their records.
+ * be wrong, so each crawl stays paused until it is repaired, which rebuilds its requests from their records and counts what is
+ * missing.
  */
 import {
   closeSync,
@@ -8,7 +9,6 @@ import {
   copyFileSync,
   existsSync,
   fstatSync,
-  ftruncateSync,
   openSync,
   readFileSync,
   renameSync,
@@ -19,13 +19,12 @@ import { connect } from '../../../disk/sqlite.js';
 import { RefusedError } from '../../../errors.js';
 import type { Salvaged } from '../../open-options.js';
 import { type FirstShape, newTally, writeNewCrawl } from '../crawl/crawl-row.js';
-import { closeGaps } from '../feeds/damaged-outboxes.js';
 import { createFile, removeFile } from '../file/database.js';
 import { enterFolder, otherUsers } from '../file/folder.js';
 import { writeRow } from '../file/rows.js';
 import { Statements } from '../file/statements.js';
 import { fileIn } from '../file/wal.js';
-import { countLost } from './count-lost.js';
+import { nameCrawls } from './nameless-spaces.js';
 import { copyTable } from './readable-rows.js';
 
 /** @throws RefusedError while other processes have the folder open, unless forced. */
@@ -37,11 +36,12 @@ export function salvage(dir: string, shape: FirstShape, force: boolean): Salvage
   try {
     const users = otherUsers(dir);
     if (users > 0 && !force) throw inUse(file, users);
-    const damagedFile = copyAside(file);
+    const damagedFile = `${file}.damaged-${new Date().toISOString().replace(/[:.]/g, '-')}`;
+    copyWithLog(file, damagedFile);
     for (const each of [fresh, work]) removeFile(each);
     createFile(fresh);
     // SQLite writes to what it opens, if only to take in its log.
-    for (const end of ['', '-wal']) copyIfThere(`${damagedFile}${end}`, `${work}${end}`);
+    copyWithLog(damagedFile, work);
     const saved = saveInto(fresh, work, shape);
     for (const end of ['-wal', '-shm']) rmSync(file + end, { force: true });
     renameSync(fresh, file);
@@ -57,47 +57,24 @@ function saveInto(fresh: string, work: string, shape: FirstShape): Omit<Salvaged
   try {
     const sql = new Statements(connection);
     connection.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA foreign_keys = OFF');
-    const found = attach(sql, work, fresh) ? copyRows(sql) : { saved: {}, unreadable: tablesOf(sql) };
-    const lost = countLost(sql);
+    const isOpen = attach(sql, work) || attach(sql, withHeader(work, fresh));
+    const tables = tablesOf(sql);
+    const unreadable = isOpen ? tables.filter((table) => !copyTable(sql, table)) : tables;
     sql.of('BEGIN').run();
-    for (const space of sql.column<number>('SELECT DISTINCT space FROM outbox UNION SELECT space FROM feed'))
-      closeGaps(sql, space);
+    for (const useless of unusable) sql.of(useless).run();
+    const saved = tables.map((name) => [name, sql.column<number>(`SELECT count(*) FROM main.${name}`)[0]!]);
     const crawls = pauseCrawls(sql, shape);
     sql.of('COMMIT').run();
     // Everything must be in the file itself: the log is not renamed with it.
     sql.of('PRAGMA main.wal_checkpoint(TRUNCATE)').all();
-    return { ...found, lost, crawls };
+    return { saved: Object.fromEntries(saved), unreadable, ...crawls };
   } finally {
     connection.close();
   }
 }
 
-/**
- * Attach the damaged file as `damaged`: as it is, else with a header like that of a new file, else with the schema of a new file,
- * whose tables begin at the same pages.
- * @returns whether it can be read at all.
- */
-function attach(sql: Statements, work: string, fresh: string): boolean {
-  if (canAttach(sql, work)) return true;
-  const model = readFileSync(fresh);
-  const file = openSync(work, 'r+');
-  try {
-    putHeader(file, model);
-    if (canAttach(sql, work)) return true;
-    const roots = new Set(sql.column<number>('SELECT rootpage FROM main.sqlite_schema'));
-    for (let page = 1; page * PAGE_BYTES <= model.length; page += 1) {
-      const at = (page - 1) * PAGE_BYTES;
-      if (page !== PAGE_OF_PAGES && !roots.has(page)) writeSync(file, model, at, PAGE_BYTES, at);
-    }
-    ftruncateSync(file, Math.max(Math.ceil(fstatSync(file).size / PAGE_BYTES) * PAGE_BYTES, model.length));
-    putHeader(file, model);
-    return canAttach(sql, work);
-  } finally {
-    closeSync(file);
-  }
-}
-
-function canAttach(sql: Statements, work: string): boolean {
+/** Attach the damaged file as `damaged`. @returns whether it can be read at all. */
+function attach(sql: Statements, work: string): boolean {
   rmSync(`${work}-shm`, { force: true });
   try {
     sql.of('ATTACH ? AS damaged').run(work);
@@ -113,84 +90,76 @@ function canAttach(sql: Statements, work: string): boolean {
 }
 
 const PAGE_BYTES = 4096;
-/** The map of which page belongs to which table, which reading does not need. */
-const PAGE_OF_PAGES = 2;
 const HEADER_BYTES = 100;
 /** Where the header of a database holds these (https://sqlite.org/fileformat.html). */
 const [CHANGES_AT, PAGE_COUNT_AT, FREELIST_AT, COUNTED_AT] = [24, 28, 32, 92];
 
-/** Write the header of a new file, with as many pages as there are and none of them free. */
-function putHeader(file: number, model: Buffer): void {
-  const header = Buffer.from(model.subarray(0, HEADER_BYTES));
-  header.writeUInt32BE(Math.floor(fstatSync(file).size / PAGE_BYTES), PAGE_COUNT_AT);
-  header.copy(header, COUNTED_AT, CHANGES_AT, CHANGES_AT + 4);
-  header.fill(0, FREELIST_AT, FREELIST_AT + 8);
-  writeSync(file, header, 0, HEADER_BYTES, 0);
+/** Write the header of a new file, with as many pages as there are and none of them free. @returns the file */
+function withHeader(work: string, fresh: string): string {
+  const header = readFileSync(fresh).subarray(0, HEADER_BYTES);
+  const file = openSync(work, 'r+');
+  try {
+    header.writeUInt32BE(Math.floor(fstatSync(file).size / PAGE_BYTES), PAGE_COUNT_AT);
+    header.copy(header, COUNTED_AT, CHANGES_AT, CHANGES_AT + 4);
+    header.fill(0, FREELIST_AT, FREELIST_AT + 8);
+    writeSync(file, header, 0, HEADER_BYTES, 0);
+    return work;
+  } finally {
+    closeSync(file);
+  }
 }
 
-/** Tables that are not saved: no node holds a lease of the new file, and robots.txt is fetched again. */
-const notSaved = new Set(['node', 'robots']);
-
+/** But `node` and `robots`: no node holds a lease of the new file, and robots.txt is fetched again. */
 function tablesOf(sql: Statements): string[] {
-  const names = sql.column<string>(
-    `SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name <> 'space'`,
+  return sql.column<string>(
+    `SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT IN ('node', 'robots')
+     ORDER BY name <> 'space'`,
   );
-  return names.filter((name) => !notSaved.has(name));
-}
-
-/** Copy what can be read of each table, and delete what no verb could use. */
-function copyRows(sql: Statements): Pick<Salvaged, 'saved' | 'unreadable'> {
-  const tables = tablesOf(sql);
-  const unreadable = tables.filter((table) => !copyTable(sql, table));
-  for (const useless of unusable) sql.of(useless).run();
-  // Its name may be lost while its rows are there, or the other way round.
-  sql.run`UPDATE space SET is_crawl = 1 WHERE id IN (SELECT space FROM crawl UNION SELECT space FROM tally)`;
-  const saved = tables.map((name) => [name, sql.column<number>(`SELECT count(*) FROM main.${name}`)[0]!]);
-  return { saved: Object.fromEntries(saved), unreadable };
 }
 
 /** Rows that SQLite reads, and that hold what no verb has written. */
 const unusable: readonly string[] = [
   `DELETE FROM main.request WHERE length(id) <> 20 OR state NOT IN ('pending', 'suspect', 'delayed', 'leased', 'failed')`,
-  ...[
-    'record.text',
-    'crawl.tunables',
-    'crawl.starts',
-    'dupefilter.choice',
-    'bad_seed.entry',
-    'cookie_set.cookies',
-  ].map(notJson),
   `DELETE FROM main.record WHERE length(id) <> 20 OR arrived < 0`,
-  `DELETE FROM main.crawl WHERE NOT json_valid(coalesce(shape, '{}')) OR NOT json_valid(coalesce(dupefilter, '{}'))
-     OR NOT json_valid(coalesce(run, '{}'))`,
+  ...[
+    ['record', 'text'],
+    ['dupefilter', 'choice'],
+    ['bad_seed', 'entry'],
+    ['cookie_set', 'cookies'],
+    ...['tunables', 'starts', 'feeds', 'shape', 'dupefilter', 'run'].map((column) => ['crawl', column]),
+  ].map(([table, column]) => `DELETE FROM main.${table} WHERE NOT json_valid(coalesce(${column}, '{}'))`),
 ];
 
-function notJson(place: string): string {
-  const [table, column] = place.split('.');
-  return `DELETE FROM main.${table} WHERE NOT json_valid(${column})`;
-}
-
-/** Pause each crawl until it is repaired, and raise its epoch so that nodes forget the links they know. @returns the names. */
-function pauseCrawls(sql: Statements, shape: FirstShape): string[] {
-  const crawls = `FROM main.space WHERE is_crawl = 1 AND name IS NOT NULL`;
-  const without = (table: string) =>
-    sql.column<number>(`SELECT id ${crawls} AND id NOT IN (SELECT space FROM main.${table})`);
+/** Pause each crawl until it is repaired, and raise its epoch so that nodes forget the links they know. */
+function pauseCrawls(sql: Statements, shape: FirstShape): Pick<Salvaged, 'crawls' | 'lost'> {
+  nameCrawls(sql);
+  // Its name may be lost while its rows are there, or the other way round.
+  sql.run`UPDATE space SET is_crawl = 1 WHERE id IN (SELECT space FROM crawl UNION SELECT space FROM tally)`;
+  const crawls = sql.all<{ id: number; name: string }>`
+    SELECT id, name FROM main.space WHERE is_crawl = 1 AND name IS NOT NULL ORDER BY name`;
+  const lost =
+    crawls.length > 0 ? [] : ['everything that it held: not even the names of its crawls could be read'];
   const nowMs = Date.now();
-  for (const id of without('crawl')) writeNewCrawl(sql, id, shape, nowMs);
-  for (const id of without('tally')) writeRow(sql, 'tally', newTally(id, nowMs));
+  for (const crawl of crawls) {
+    const lacks = (table: string) =>
+      sql.column(`SELECT 1 FROM ${table} WHERE space = ?`, crawl.id).length === 0;
+    if (lacks('crawl')) {
+      lost.push(`${crawl.name}: what its nodes agreed on, and how its run stood`);
+      writeNewCrawl(sql, crawl, shape, nowMs);
+    }
+    if (lacks('tally')) {
+      lost.push(`${crawl.name}: its counters, so that lost requests cannot be counted`);
+      writeRow(sql, 'tally', newTally(crawl.id, nowMs));
+    }
+  }
   sql.run`UPDATE main.crawl SET epoch = epoch + 1, repairing = coalesce(repairing, control), control = 'paused'`;
-  return sql.column(`SELECT name ${crawls} ORDER BY name`);
-}
-
-function copyAside(file: string): string {
-  const aside = `${file}.damaged-${new Date().toISOString().replace(/[:.]/g, '-')}`;
-  for (const end of ['', '-wal']) copyIfThere(`${file}${end}`, `${aside}${end}`);
-  return aside;
+  return { crawls: crawls.map(({ name }) => name), lost };
 }
 
 /** Where the file system can, the copy shares its blocks. */
-function copyIfThere(from: string, to: string): void {
-  if (existsSync(from)) copyFileSync(from, to, constants.COPYFILE_FICLONE);
+function copyWithLog(from: string, to: string): void {
+  for (const end of ['', '-wal'])
+    if (existsSync(from + end)) copyFileSync(from + end, to + end, constants.COPYFILE_FICLONE);
 }
 
 function inUse(file: string, users: number): RefusedError {

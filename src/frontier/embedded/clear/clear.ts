@@ -124,11 +124,15 @@ export function acceptLosses(tx: Transaction, persist: boolean): number {
   return lost;
 }
 
-function clearLists({ spaces }: Transaction, parts: ReadonlySet<Part>): void {
+function clearLists(tx: Transaction, parts: ReadonlySet<Part>): void {
+  const { spaces } = tx;
   if (parts.has('start_urls')) {
     for (const { good, bad } of spaces.startUrls) for (const space of [good, bad]) space.clear();
   }
-  if (parts.has('items')) for (const space of [spaces.items, spaces.feeds]) space.clear();
+  if (parts.has('items')) {
+    for (const space of [spaces.items, spaces.feeds]) space.clear();
+    if (tx.hasCrawl) tx.crawl.feeds = [];
+  }
   if (parts.has('stats')) spaces.stats.clear();
 }
 

@@ -10,6 +10,7 @@ export type Flag = 0 | 1;
 
 export interface CrawlRow {
   readonly space: number;
+  readonly name: string;
   readonly format: number;
   crawl_id: string;
   epoch: number;
@@ -27,13 +28,14 @@ export interface CrawlRow {
   run: Run | null;
   began_at: number;
   seen_since: number;
+  feeds: readonly string[];
   restoring: string | null;
   restore_applied: number;
   restored_from: string | null;
 }
 
 /** Columns that hold JSON. Their values are replaced, never changed in place. */
-const jsonColumns = ['shape', 'dupefilter', 'tunables', 'starts', 'run'] as const;
+const jsonColumns = ['shape', 'dupefilter', 'tunables', 'starts', 'run', 'feeds'] as const;
 
 /** How many start requests were pushed, or all of them. */
 export type Start = number | 'pushed';
@@ -48,6 +50,8 @@ export interface Run {
   readonly args: RunArguments;
   readonly startedAtMs: number;
   readonly budgets: Budgets;
+  /** The counters of the crawl that it began with. */
+  readonly counters: Readonly<Record<string, number>>;
   /** Why the run leases nothing more; null: it does. `limit`: the budget that closed it, else 0. */
   readonly closing: { readonly reason: string; readonly atMs: number; readonly limit: number } | null;
   /** Why the run ended, with its last node; null while it goes on. */
@@ -80,6 +84,9 @@ const noCounts = {
   hungry: 0,
   hungry_at: 0,
   busy_at: 0,
+  stall_since: 0,
+  stall_owner: 0,
+  stall_tried: 0,
   run_leased: 0,
   run_items: 0,
   run_errors: 0,
@@ -117,14 +124,14 @@ const firstTunables: Tunables = {
 /** Write the row of a crawl that begins. */
 export function writeNewCrawl(
   sql: Statements,
-  space: number,
+  { id: space, name }: { readonly id: number; readonly name: string },
   { queueClass, dupefilter }: FirstShape,
   nowMs: number,
 ): void {
   const crawl_id = randomBytes(8).toString('hex');
   const epoch = randomBytes(6).readUIntBE(0, 6);
   writeRow(sql, 'crawl', {
-    ...{ space, format: dataFormats.embedded, crawl_id, epoch, queue_class: queueClass, dupefilter },
+    ...{ space, name, format: dataFormats.embedded, crawl_id, epoch, queue_class: queueClass, dupefilter },
     ...{ tunables: firstTunables, began_at: nowMs, seen_since: nowMs },
   });
 }

@@ -88,9 +88,12 @@ export class OpenCrawl {
   /** Make the crawl if there is none yet; one that has no request yet takes the shape of whoever comes. */
   create(shape: FirstShape): void {
     if (this.#crawl === null) {
+      const { name } = this.spaces.crawl;
+      if (this.sql.get`SELECT 1 FROM crawl WHERE name = ${name}` !== undefined)
+        throw new ContradictingRows('a crawl is there without the name of its key');
       const space = this.spaces.crawl.need();
       this.spaces.list();
-      writeNewCrawl(this.sql, space, shape, this.nowMs);
+      writeNewCrawl(this.sql, { id: space, name }, shape, this.nowMs);
       this.#crawl = storedRow(readCrawl(this.sql, space));
       this.#tally = new StoredRow(newTally(space, this.nowMs), true);
       return;

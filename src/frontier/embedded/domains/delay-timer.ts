@@ -1,5 +1,6 @@
 /** The delay between two requests to a domain: how long it is, and from when on it runs. */
 import { limitsOf } from '../../shared-settings/domain-limits.js';
+import { LONGEST_TIMER_DELAYS, LONGEST_TIMER_MS } from '../../types/limits.js';
 import type { CrawlRow } from '../crawl/crawl-row.js';
 import type { DomainRow } from './domain-row.js';
 
@@ -25,6 +26,18 @@ export function autoDelayOf({ delay_auto }: DomainRow, { tunables }: CrawlRow): 
 /** From when on the domain may be leased from. */
 export function dueAtOf(domain: DomainRow, nowMs: number): number {
   return Math.min(Math.max(domain.next_at, domain.blocked_until), nowMs + FURTHEST_MS);
+}
+
+/** Whether the timer runs until an instant that no verb can have written, as when somebody changed the row. */
+export function waitsTooLong(domain: DomainRow, crawl: CrawlRow, nowMs: number): boolean {
+  const longestMs = LONGEST_TIMER_MS + LONGEST_TIMER_DELAYS * delayOf(domain, crawl);
+  return domain.next_at > nowMs + longestMs || domain.blocked_until > nowMs + FURTHEST_MS;
+}
+
+/** No instant of a domain is later than its delay explains; a throttle that is longer than any is over. */
+export function boundTimer(domain: DomainRow, crawl: CrawlRow, nowMs: number): void {
+  domain.next_at = Math.min(domain.next_at, Math.ceil(nowMs + delayOf(domain, crawl)));
+  if (domain.blocked_until > nowMs + FURTHEST_MS) domain.blocked_until = 0;
 }
 
 /** A delay that is learnt after a lease counts from that lease on. */

@@ -62,11 +62,25 @@ export class SeenIndex {
     const { spaces, hasCrawl } = this.#crawl;
     if (!hasCrawl || spaces.sharesDupefilter || this.#crawl.crawl.restoring !== null) return;
     const open = this.open();
-    if (open === null || open.count === 0 || !open.isEmpty()) return;
-    this.#crawl.tally.seen_gone += open.count;
-    this.#crawl.crawl.epoch += 1;
-    this.#crawl.crawl.starts_again = 1;
-    open.count = 0;
+    if (open !== null && open.count > 0 && open.isEmpty()) this.#noteCount(open, 0);
+  }
+
+  /** Count the fingerprints anew, and note those that vanished. @returns how many did. */
+  recount(): number {
+    const { spaces, crawl } = this.#crawl;
+    const hasNone = spaces.dupefilter.id === 0 || (crawl.dupefilter ?? crawl.shape) === null;
+    return this.open() === null && hasNone ? 0 : this.#noteCount(this.begin(), this.begin().recount());
+  }
+
+  #noteCount(open: Dupefilter, count: number): number {
+    const { crawl, tally } = this.#crawl;
+    const gone = Math.max(0, open.count - count);
+    if (open.count === count) return 0;
+    tally.seen_gone += gone;
+    crawl.epoch += 1;
+    if (count === 0) crawl.starts_again = 1;
+    open.count = count;
+    return gone;
   }
 
   /** Clear the dupefilter, in one small step. */

@@ -1,30 +1,47 @@
 /** Outboxes that do not agree with the records of their feeds: naming them for doctor, and mending them. */
-import type { Statements } from '../file/statements.js';
+import { type FeedView, feedLosses } from '../../care/care-store.js';
+import type { Transaction } from '../crawl/transaction.js';
 
-/** A sentence for each feed of a space whose record does not say what waits in its outbox. */
-export function outboxBreaches(sql: Statements, space: number): string[] {
-  return sql.column(
-    `SELECT 'I4: ' || coalesce(n, 0) || ' items wait for the feed ' || feed || ', and its record says ' || coalesce(last - written, 'none')
-     FROM (SELECT feed, count(*) AS n FROM outbox WHERE space = ?1 GROUP BY feed)
-       FULL JOIN (SELECT feed, last, written FROM feed WHERE space = ?1) USING (feed)
-     WHERE coalesce(n, 0) IS NOT last - written`,
-    space,
-  );
+/** Also of a feed that the crawl has written to, and that has neither a row nor items. */
+export function feedViews({ sql, spaces, crawl }: Transaction): FeedView[] {
+  const space = spaces.feeds.id;
+  return sql.all<FeedView>`
+    SELECT feed, coalesce(n, 0) AS items, last - written AS said
+    FROM (SELECT feed, count(*) AS n FROM outbox WHERE space = ${space} GROUP BY feed)
+      FULL JOIN (SELECT feed, last, written FROM feed WHERE space = ${space}) USING (feed)
+      FULL JOIN (SELECT value AS feed FROM json_each(${JSON.stringify(crawl.feeds)})) USING (feed)`;
 }
 
 /**
- * Renumber the items of each outbox of a space, since an outbox must have no gaps. Items whose feed has no record get one that
- * has written nothing and names no file.
+ * Number the items of a damaged outbox anew behind what is written, since an outbox must have no gaps. A feed without a record
+ * gets one that has written nothing and names no file. @returns the losses, and the number to count for them: of items, and 1
+ * for each record.
  */
-export function closeGaps(sql: Statements, space: number): void {
-  sql.run`DELETE FROM outbox WHERE space = ${space} AND sequence < 1`;
-  sql.run`INSERT OR IGNORE INTO feed (space, feed) SELECT DISTINCT space, feed FROM outbox WHERE space = ${space}`;
-  // By way of negative numbers, since no two items may have the same one.
-  sql.run`UPDATE outbox SET sequence = -place FROM (
-      SELECT n AS item, written + row_number() OVER (PARTITION BY feed ORDER BY sequence) AS place
-      FROM outbox JOIN feed USING (space, feed) WHERE space = ${space} AND sequence > written)
+export function mendOutboxes(tx: Transaction): { readonly lost: number; readonly losses: string[] } {
+  const losses: string[] = [];
+  let lost = 0;
+  for (const { feed, items, said } of feedViews(tx)) {
+    if (said === items) continue;
+    lost += said === null ? 1 : Math.max(0, said - items);
+    losses.push(...feedLosses({ feed, items, said }));
+    numberAnew(tx, feed, items);
+  }
+  return { lost, losses };
+}
+
+function numberAnew({ sql, spaces, crawl }: Transaction, feed: string, items: number): void {
+  const space = spaces.feeds.need();
+  crawl.feeds = crawl.feeds.filter((name) => name !== feed);
+  if (items > 0) sql.run`INSERT OR IGNORE INTO feed (space, feed) VALUES (${space}, ${feed})`;
+  sql.run`UPDATE feed SET written = max(written, 0) WHERE space = ${space} AND feed = ${feed}`;
+  // By way of numbers below all others, since no two items may have the same one.
+  sql.run`UPDATE outbox SET sequence = lowest - place FROM (
+      SELECT n AS item, row_number() OVER (ORDER BY sequence) AS place, min(0, min(sequence) OVER ()) AS lowest
+      FROM outbox WHERE space = ${space} AND feed = ${feed})
     WHERE n = item`;
-  sql.run`UPDATE outbox SET sequence = -sequence WHERE space = ${space} AND sequence < 0`;
-  sql.run`UPDATE feed SET last = written + (SELECT count(*) FROM outbox
-    WHERE outbox.space = feed.space AND outbox.feed = feed.feed AND sequence > written) WHERE space = ${space}`;
+  sql.run`UPDATE outbox SET sequence = written + place FROM (
+      SELECT n AS item, written, row_number() OVER (ORDER BY sequence DESC) AS place
+      FROM outbox JOIN feed USING (space, feed) WHERE space = ${space} AND feed = ${feed})
+    WHERE n = item`;
+  sql.run`UPDATE feed SET last = written + ${items} WHERE space = ${space} AND feed = ${feed}`;
 }

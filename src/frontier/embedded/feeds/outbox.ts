@@ -7,7 +7,14 @@ import {
   type FeedWriter,
   isPipelineOutbox,
 } from '../../../feed-outbox.js';
-import { feedHeld, feedRolledBack, feedTaken, isRunning, otherFeedFormat } from '../../feed-claim.js';
+import {
+  feedHeld,
+  feedRecordDamaged,
+  feedRolledBack,
+  feedTaken,
+  isRunning,
+  otherFeedFormat,
+} from '../../feed-claim.js';
 import type { Effects, OutboxSnapshot } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { type FeedRow, newFeed, readFeedRow, readFeedRows, writeFeedRow } from './feed-row.js';
@@ -59,6 +66,8 @@ export function openFeed(
 ): FeedCheckpoint | null {
   const { feed, host, path, pid, owner, format } = writer;
   const existing = readFeedRow(tx, feed);
+  const isGone = existing === null && tx.hasCrawl && tx.crawl.feeds.includes(feed);
+  if (isGone || (existing !== null && existing.written > existing.last)) throw feedRecordDamaged(path);
   if (existing !== null && existing.owner !== owner && hasWriter(tx, { ...existing, stale_ms: staleMs })) {
     throw feedHeld(path, existing);
   }
@@ -111,7 +120,7 @@ export function readOutbox(
     if (row.sequence === sequence + 1 + n) return row.text;
     throw new CrawlnodeError(
       'outbox_damaged',
-      `item ${sequence + 1 + n} of feed ${feed} is gone from the outbox; reset the items to go on`,
+      `item ${sequence + 1 + n} of feed ${feed} is gone from the outbox: stop the nodes and run "crawlnode doctor SPIDER --repair"`,
     );
   });
 }
@@ -133,6 +142,7 @@ export function checkpointFeed(
   const { sequence, lengthBytes, header } = checkpoint;
   if (after !== undefined && row.written !== after && row.written !== sequence) throw feedRolledBack();
   tx.sql.run`DELETE FROM outbox WHERE space = ${row.space} AND feed = ${feed} AND sequence <= ${sequence}`;
+  if (tx.hasCrawl && !tx.crawl.feeds.includes(feed)) tx.crawl.feeds = [...tx.crawl.feeds, feed];
   const reached = { written: sequence, written_bytes: lengthBytes, written_header: header };
   writeFeedRow(tx, { ...row, ...reached, seen_at: tx.nowMs });
 }
@@ -181,7 +191,7 @@ export function forgetFeeds(tx: Transaction, isFlush = false): void {
 }
 
 /** Items committed and not known to be written. */
-export const waiting = ({ last, written }: FeedRow): number => last - written;
+export const waiting = ({ last, written }: FeedRow): number => Math.max(0, last - written);
 
 /** How far the file is known to be safely written; null where nothing is. */
 export function checkpointOf({ written, written_bytes, written_header }: FeedRow): FeedCheckpoint | null {
@@ -196,6 +206,8 @@ function hasWriter({ nowMs }: Transaction, { owner, seen_at, stale_ms, host, pid
   return owner !== null && nowMs - seen_at < stale_ms && (host !== hostname() || isRunning(pid));
 }
 
-function dropFeed({ sql }: Transaction, { space, feed }: FeedRow): void {
+function dropFeed(tx: Transaction, { space, feed }: FeedRow): void {
+  const { sql } = tx;
+  if (tx.hasCrawl) tx.crawl.feeds = tx.crawl.feeds.filter((name) => name !== feed);
   sql.run`DELETE FROM feed WHERE space = ${space} AND feed = ${feed}`;
 }

@@ -86,7 +86,9 @@ export function endLease(
 ): void {
   if (dont_filter === 0) tx.dupefilter.open()?.onLife(id, change);
   tx.tally.leased -= 1;
-  tx.domains.change(domain).active -= 1;
+  const row = tx.domains.change(domain);
+  // Its row is new where somebody has deleted it.
+  row.active = Math.max(0, row.active - 1);
   const holder = tx.nodes.find(node);
   if (holder === null) return;
   holder.leased -= 1;

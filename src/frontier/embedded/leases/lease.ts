@@ -8,6 +8,7 @@ import { promoteDelayed } from '../queue/requests.js';
 import { closeWhenSpent } from '../requests/budgets.js';
 import { crawlState } from '../requests/completion.js';
 import { hungryWaitMs, noteHunger, standsBack } from './fair-share.js';
+import { lookAtStall } from './stall.js';
 import { nextSuspectAtMs, takeAsVolunteer } from './suspects.js';
 
 /** Delayed requests and domains promoted by one call at most. */
@@ -26,6 +27,7 @@ export function lease(
   const { control, run } = tx.crawl;
   const isOpen = control === 'running' && run?.closing === null;
   const leases: Lease[] = [];
+  let mayLease = false;
   let isStandingBack = false;
   let hasMore = false;
   if (isOpen && max > 0) {
@@ -33,7 +35,8 @@ export function lease(
     tx.domains.promote(PROMOTE);
     const { maxPages } = run.budgets;
     const room = maxPages > 0 ? Math.min(max, maxPages - tx.tally.run_leased) : max;
-    if (room > 0 && !takeAsVolunteer(tx, holder, holding, leases)) {
+    mayLease = room > 0;
+    if (mayLease && !takeAsVolunteer(tx, holder, holding, leases)) {
       isStandingBack = standsBack(tx, holder);
       if (!isStandingBack) {
         // Where the page budget made the room smaller, asking again at once gives nothing.
@@ -43,7 +46,8 @@ export function lease(
     }
   }
   if (isOpen && leases.length === 0) tx.dupefilter.look();
-  const crawl = crawlState(tx, hasStart, holder);
+  const stall = leases.length === 0 ? lookAtStall(tx, holder, isOpen, mayLease) : null;
+  const crawl = { ...crawlState(tx, hasStart, holder), stall };
   if (crawl.finished) tx.nodes.showLife(holder);
   const cookies = knownCookies === undefined ? null : cookiesSince(tx, knownCookies);
   return {

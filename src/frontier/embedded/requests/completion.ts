@@ -3,6 +3,7 @@ import type { CrawlState } from '../../frontier.js';
 import { openWork } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { areAllWritten } from '../feeds/outbox.js';
+import { isRebuilding } from '../leases/stall.js';
 import { type NodeRow, pipelinesOf } from '../nodes/node-row.js';
 import { isStarted } from '../seeds/starts.js';
 import { asker, wasAsked } from './ask-idle.js';
@@ -21,8 +22,9 @@ export function crawlState(tx: Transaction, hasStart: boolean, node: NodeRow | n
     (node === null || areAllWritten(tx, pipelinesOf(node)));
   const finished = isDone && wasAsked(tx);
   return {
-    control: crawl.control,
+    control: isRebuilding(tx) ? 'running' : crawl.control,
     finished,
+    stall: null,
     idleDue: isDone && !finished && asker(tx) === null,
     acceptedInRun: tally.run_accepted,
     closing: crawl.run?.closing?.reason ?? null,

@@ -1,9 +1,18 @@
 /** What a crawl in Redis offers to verify and repair (`care/`); its verbs are in `lua/care/`. */
-import type { CareStore, DomainView, Examined, NodeView, Totals } from '../../care/care-store.js';
+import {
+  type CareStore,
+  CRAWL_RECORD_LOSS,
+  type DomainView,
+  type Examined,
+  type FeedView,
+  feedLosses,
+  type NodeView,
+  type Rebuilt,
+  type Totals,
+} from '../../care/care-store.js';
 import { nodesAtWork } from '../../refusals.js';
 import { int, json, list, named, text } from '../connection/reply.js';
-import { pairs, walk } from '../connection/scan.js';
-import { checkCookies } from '../cookies/verify-cookies.js';
+import { pairs } from '../connection/scan.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { newEpoch } from '../nodes/join.js';
 import { FIRST_RECORDS, type Step, steps } from '../read/steps.js';
@@ -17,6 +26,7 @@ const places = [
   'suspects',
   'queue',
   'leases',
+  'feeds',
   'meta',
   'domains',
   'ready',
@@ -26,8 +36,6 @@ const places = [
 const waitingPlaces: readonly string[] = places.slice(0, 3);
 /** A domain is compared with its queue, which takes several times as long as any other entry. */
 const DOMAINS = 100;
-/** Records of one step: a call of some ms. */
-const STEP = 500;
 const ID_BYTES = 20;
 const unreadable = JSON.stringify({
   reason: 'bad_record',
@@ -41,44 +49,40 @@ export function redisCare(crawl: CrawlAccess): CareStore {
   const ask: typeof connection.patiently = (question) => connection.patiently(question);
   return {
     unexaminable: async () => null,
-    async *waitingIds() {
-      for await (const { ids } of steps(call, 'examine', { place: 'requests' }, FIRST_RECORDS))
-        yield list(ids) as Buffer[];
+    async *records() {
+      for await (const step of steps(call, 'examine', { place: 'requests' }, FIRST_RECORDS)) {
+        const waiting = new Set((list(step.ids) as Buffer[]).map(textOfBytes));
+        // A field that is not an id was added by hand.
+        const rows = pairs(list(step.records) as Buffer[]).filter(([id]) => id.length === ID_BYTES);
+        yield rows.map(([id, stored]) => ({
+          id,
+          record: recordIn(stored),
+          isWaiting: waiting.has(textOfBytes(id)),
+        }));
+      }
     },
     async *examine() {
       for (const place of places) {
         const count = place === 'domains' ? DOMAINS : undefined;
         for await (const step of steps(call, 'examine', { place }, count)) yield examined(place, step);
       }
+      yield { breaches: await ask((client) => checkPieces(client, keys)) };
     },
     async unexplained(ids) {
       const { waiting } = named(await call('examine', { ids: ids as readonly Buffer[] }));
       return list(waiting) as Buffer[];
     },
     misplaced: (ids) => misplaced(crawl, ids as readonly Buffer[]),
-    sides: [
-      {
-        check: () => ask((client) => checkPieces(client, keys)),
-        mend: () => ask((client) => repairPieces(client, keys)),
-      },
-      {
-        check: () => checkCookies(crawl),
-        mend: async () => void (await call('mend_cookies', {})),
-      },
-    ],
 
     async beginRepair(force) {
       const args = { force, queueClass: shape.queueClass, epoch: newEpoch() };
-      const live = int(await call('repair_begin', args));
+      const [live, isNew] = list(await call('repair_begin', args)).map(int) as [number, number];
       if (live > 0) throw nodesAtWork(live, 'repair');
+      return isNew === 1 ? [CRAWL_RECORD_LOSS] : [];
     },
-    async *records() {
-      const pages = walk(ask, (client, cursor) => client.hscanBuffer(keys.requests, cursor, 'COUNT', STEP));
-      for await (const page of pages) {
-        // A field that is not an id was added by hand.
-        const rows = pairs(page).filter(([id]) => id.length === ID_BYTES);
-        yield rows.map(([id, stored]) => ({ id, record: recordIn(stored) }));
-      }
+    async beginRebuild() {
+      const args = { live: true, queueClass: shape.queueClass, epoch: newEpoch() };
+      return int(list(await call('repair_begin', args))[0]) === 0;
     },
     async put(batch) {
       const requests = batch.map(({ stored: { id }, request }) =>
@@ -88,9 +92,27 @@ export function redisCare(crawl: CrawlAccess): CareStore {
       );
       await call('repair_put', { requests, unreadable });
     },
-    endRepair: async () => json(await call('repair_end', {})),
+    async endRepair() {
+      await ask((client) => repairPieces(client, keys));
+      const { feeds, gone, ...counts } = json<Ended>(await call('repair_end', {}));
+      const losses = Object.values(feeds).flatMap(({ said = null, ...feed }) =>
+        feedLosses({ ...feed, said }),
+      );
+      return {
+        ...counts,
+        losses: gone > 0 ? [`${keys.dupefilter}: ${gone} fingerprints`, ...losses] : losses,
+      };
+    },
   };
 }
+
+/** The answer of `repair_end`. */
+interface Ended extends Pick<Rebuilt, 'pending' | 'delayed' | 'failed'> {
+  readonly gone: number;
+  readonly feeds: Readonly<Record<string, Omit<FeedView, 'said'> & { readonly said?: number }>>;
+}
+
+const textOfBytes = (bytes: Buffer): string => bytes.toString('latin1');
 
 /** The JSON of a stored record: what follows its NUL is not part of it (`lua/queue/stored-record.lua`). */
 function recordIn(stored: Buffer): string {
@@ -108,6 +130,7 @@ function examined(place: string, step: Step): Examined {
     entries: { ids, odd },
     domains: listed<DomainView>(step.views),
     nodes: listed<NodeView>(step.nodes),
+    feeds: listed<FeedView>(step.feeds).map(({ said = null, ...feed }) => ({ ...feed, said })),
     ...(step.totals !== undefined && { totals: json<Totals>(step.totals) }),
     breaches: list(step.breaches).map(text),
   };

@@ -1,6 +1,7 @@
 /** Translates errors of Redis and the network: which are final, which may succeed on another try, and what to do. */
 import {
   CrawlnodeError,
+  DamagedStoreError,
   FrontierGoneError,
   FrontierUnavailableError,
   IncarnationDeadError,
@@ -11,6 +12,7 @@ import { otherFormat } from '../../data-format.js';
 import type { Dupefilter } from '../../frontier.js';
 import type { RedisAddress } from '../../open-options.js';
 import { otherShape } from '../../shared-settings/shape-differences.js';
+import { storedJson } from '../read/stored-json.js';
 
 const refusals =
   /^(NOAUTH|WRONGPASS|NOPERM|ERR (invalid password|AUTH|Client sent AUTH|DB index|invalid DB))/;
@@ -37,8 +39,13 @@ export function translate(error: unknown): Error | null {
     );
   }
   if (code === 'SHAPE') {
-    const [there, here] = JSON.parse(rest ?? '[]') as [Dupefilter, Dupefilter];
-    return otherShape({ dupefilter: there }, { dupefilter: here });
+    const both = storedJson(rest) as [Dupefilter, Dupefilter] | null;
+    if (both === null) return damagedCrawl(error);
+    return otherShape({ dupefilter: both[0] }, { dupefilter: both[1] });
+  }
+  if (code === 'TYPE') {
+    const [key = '', found = '', wanted = ''] = JSON.parse(rest ?? '[]') as string[];
+    return foreignKeyError(foreignKey(key, found, wanted), error);
   }
   if (code === 'SERVER') return new OtherServer(rest);
   if (code === 'DEAD') return new IncarnationDeadError(rest ?? message);
@@ -59,12 +66,43 @@ export function translate(error: unknown): Error | null {
     );
   }
   if (message.startsWith('WRONGTYPE')) {
-    return new RefusedError(`a key of this crawl holds a foreign type: ${message}`, {
-      code: 'foreign_key',
-      cause: error,
-    });
+    return foreignKeyError(
+      `${keyOf(error)} holds another type than crawlnode writes: "crawlnode doctor SPIDER" says which`,
+      error,
+    );
   }
-  return isReply(error) && !passing.test(message) ? error : null;
+  if (!isReply(error) || passing.test(message)) return null;
+  return isOfLua.test(message) ? damagedCrawl(error) : error;
+}
+
+/** An error of Lua code, with a line of our source that says nothing to a user. */
+const isOfLua = /\buser_(function|script):|\bscript: /;
+
+/** A verb met stored bytes that no other verb has written. */
+function damagedCrawl(cause: unknown): DamagedStoreError {
+  return new DamagedStoreError(
+    'a key of this crawl in Redis holds something that crawlnode did not write: "crawlnode doctor SPIDER --deep" names what it finds, and "crawlnode doctor SPIDER --repair" rebuilds the queues from the requests',
+    { cause },
+  );
+}
+
+function foreignKeyError(message: string, cause: unknown): RefusedError {
+  return new RefusedError(message, { code: 'foreign_key', cause });
+}
+
+/** What to do with a key that holds another type than it should. */
+export function foreignKey(key: string, found: string, wanted: string): string {
+  const what = `${key} is a ${found.toUpperCase()} and must be a ${wanted.toUpperCase()}`;
+  return key.includes(':~')
+    ? `${what}: somebody overwrote it; stop the nodes, delete it (DEL ${key}), and run "crawlnode doctor SPIDER --repair", which rebuilds the queues from the requests`
+    : `${what}; it belongs to something else: delete or rename it, or change its key setting`;
+}
+
+/** The first key of a command of our own. */
+function keyOf(error: unknown): string {
+  const { args } = ((error ?? {}) as { command?: { args?: readonly unknown[] } }).command ?? {};
+  const [key] = args ?? [];
+  return typeof key === 'string' || Buffer.isBuffer(key) ? String(key) : 'a key of this crawl';
 }
 
 /** Whether the user lacks a right. */

@@ -10,6 +10,7 @@
 import { createHash } from 'node:crypto';
 import { dataFormats } from '../../data-format.js';
 import * as limits from '../../types/limits.js';
+import { keyTypes } from '../keys.js';
 import { luaFiles } from '../lua-files.inlined.js';
 import { type Client, callFunction, resultsOf } from './client.js';
 import { isFull, LibraryNeedsMemory } from './errors.js';
@@ -70,6 +71,7 @@ function assemble(): Library {
     `local FORMAT = '${dataFormats.redis}'`,
     `local limits = { ${sharedLimits} }`,
     `local ${tables.join(', ')} = ${tables.map(() => '{}').join(', ')}`,
+    `local keyTypes = { ${keyTypes.map((type) => (type === null ? 'false' : `'${type}'`)).join(', ')} }`,
     ...files.map((file) => `do -- ${file}\n${luaFiles[file]}end`),
   ].join('\n');
   const hash = createHash('sha1').update(body).digest('hex').slice(0, 8);

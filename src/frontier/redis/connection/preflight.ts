@@ -4,12 +4,12 @@ import { dataFormats, otherFormat } from '../../data-format.js';
 import { classOf, type Dupefilter } from '../../dupefilter-classes.js';
 import type { FrontierKeys, OpenOptions } from '../../open-options.js';
 import { evictionDanger, INTSET_ENTRIES } from '../examine/server.js';
-import { allKeys, internalKey } from '../keys.js';
+import { allKeys, badSeedsKey, internalKey, ownKeys } from '../keys.js';
 import { agreedDupefilter } from '../read/dupefilter.js';
 import { mainKeyType } from '../request-columns.js';
 import type { Client } from './client.js';
 import type { RedisConnection } from './connection.js';
-import { isMissingFunction } from './errors.js';
+import { foreignKey, isMissingFunction } from './errors.js';
 import { text } from './reply.js';
 
 /** @throws RefusedError where the frontier could be evicted, a key holds another type, or the format is another. */
@@ -92,18 +92,19 @@ export async function foreignKeys(
     [keys.dupefilter, mainKeyType(dupefilter)],
     [keys.items, 'list'],
     [keys.stats, 'hash'],
-    ...keys.startUrls.map((key) => [key, startUrlsType] as const),
+    ...keys.startUrls.flatMap((key) => [[key, startUrlsType] as const, [badSeedsKey(key), 'list'] as const]),
+    ...ownKeys(keys),
   ]);
   const foreign: string[] = [];
-  for (const [key, type] of wanted) {
-    const found = await client.type(key);
-    if (found !== 'none' && found !== type)
-      foreign.push(foreignKey(key, found, type, keys, dupefilter.class));
+  const types = await Promise.all([...wanted.keys()].map((key) => client.type(key)));
+  for (const [n, [key, type]] of [...wanted].entries()) {
+    const found = types[n]!;
+    if (found !== 'none' && found !== type) foreign.push(advice(key, found, type, keys, dupefilter.class));
   }
   return foreign;
 }
 
-function foreignKey(
+function advice(
   key: string,
   found: string,
   wanted: string,
@@ -120,5 +121,5 @@ function foreignKey(
   if (keys.startUrls.includes(key)) {
     return `${key} is a ${found.toUpperCase()}, the settings say ${wanted.toUpperCase()}: set ${found === 'set' ? 'REDIS_START_URLS_AS_SET' : 'REDIS_START_URLS_AS_ZSET'} to match, or delete the key`;
   }
-  return `${key} is a ${found.toUpperCase()} and must be a ${wanted.toUpperCase()}; it belongs to something else: delete or rename it, or change its key setting`;
+  return foreignKey(key, found, wanted);
 }

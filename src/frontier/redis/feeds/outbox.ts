@@ -2,7 +2,14 @@
 import { createHash } from 'node:crypto';
 import { CrawlnodeError } from '../../../errors.js';
 import type { FeedCheckpoint } from '../../../feed-outbox.js';
-import { feedHeld, feedRolledBack, feedTaken, isRunning, otherFeedFormat } from '../../feed-claim.js';
+import {
+  feedHeld,
+  feedRecordDamaged,
+  feedRolledBack,
+  feedTaken,
+  isRunning,
+  otherFeedFormat,
+} from '../../feed-claim.js';
 import type { Feeds } from '../../frontier.js';
 import { int, json } from '../connection/reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
@@ -25,9 +32,12 @@ export function readFeeds(fields: Readonly<Record<string, string>>) {
   return [...names].map((feed) => ({
     feed,
     record: recordOf(storedObject(fields[feed])),
-    last: Number(fields[`${feed}:tail`] ?? 0),
+    last: tailOf(fields[`${feed}:tail`]),
   }));
 }
+
+/** 0 for what somebody overwrote with text. */
+const tailOf = (text: string | null | undefined): number => Number(text ?? 0) || 0;
 
 /** What the store has of a feed; without host and path where it cannot be read (`lua/feeds/feeds.lua`). */
 function recordOf(stored: Readonly<Record<string, unknown>>): FeedRecord {
@@ -50,6 +60,7 @@ function recordOf(stored: Readonly<Record<string, unknown>>): FeedRecord {
 /** The answer of `lua/feeds/feed-open.lua`. */
 type Opened =
   | { readonly status: 'open'; readonly checkpoint?: FeedCheckpoint }
+  | { readonly status: 'damaged' }
   | { readonly status: 'format'; readonly format: string }
   | { readonly status: 'held'; readonly writer: Readonly<Record<string, unknown>> };
 
@@ -69,7 +80,7 @@ export function redisFeeds({ connection, options, call }: CrawlAccess): Feeds {
       client.hmget(internalKey(keys, 'feeds'), feed, `${feed}:tail`),
     );
     const { sequence = 0 } = recordOf(storedObject(record));
-    return { sequence, last: Number(tail ?? 0), isKnown: record != null || tail != null };
+    return { sequence, last: tailOf(tail), isKnown: record != null || tail != null };
   }
 
   async function read(feed: string, sequence: number, max: number): Promise<string[]> {
@@ -89,7 +100,7 @@ export function redisFeeds({ connection, options, call }: CrawlAccess): Feeds {
     if ((await heads(feed)).last !== last) return read(feed, sequence, max);
     throw new CrawlnodeError(
       'outbox_damaged',
-      `item ${sequence + 1 + hole} of feed ${feed} is gone from the outbox: somebody deleted it; reset the items to go on`,
+      `item ${sequence + 1 + hole} of feed ${feed} is gone from the outbox: stop the nodes and run "crawlnode doctor SPIDER --repair"`,
     );
   }
 
@@ -101,6 +112,7 @@ export function redisFeeds({ connection, options, call }: CrawlAccess): Feeds {
         const args = { feed, writer: JSON.stringify(self), staleMs, displaced, anew, overwrites };
         const answer = json<Opened>(await call('feed_open', args));
         if (answer.status === 'open') return answer.checkpoint ?? null;
+        if (answer.status === 'damaged') throw feedRecordDamaged(writer.path);
         if (answer.status === 'format') throw otherFeedFormat(writer, answer.format);
         const held = recordOf(answer.writer);
         if (held.host !== writer.host || held.owner === displaced || isRunning(held.pid)) {
@@ -112,7 +124,7 @@ export function redisFeeds({ connection, options, call }: CrawlAccess): Feeds {
     read,
     async waiting(feed) {
       const { sequence, last } = await heads(feed);
-      return last - sequence;
+      return Math.max(0, last - sequence);
     },
     async checkpoint({ feed, owner, path }, checkpoint, after, written) {
       const args = { feed, owner, ...checkpoint, after, digest: digestOf(written) };
@@ -125,7 +137,7 @@ export function redisFeeds({ connection, options, call }: CrawlAccess): Feeds {
       if (count < 0) throw feedTaken(path);
       return count;
     },
-    peek: (max) => connection.patiently((client) => client.lrange(keys.items, 0, max - 1)),
+    peek: (from, max) => connection.patiently((client) => client.lrange(keys.items, from, from + max - 1)),
     async release({ feed, owner }, how) {
       await call('feed_checkpoint', { feed, owner, release: true, exported: how?.exported });
     },

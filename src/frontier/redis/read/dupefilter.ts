@@ -4,6 +4,7 @@ import type { FrontierKeys } from '../../open-options.js';
 import type { Client } from '../connection/client.js';
 import { dupefilterKey, dupefilterPiece, dupefilterWords, internalKey } from '../keys.js';
 import { bytesOf, clockOf, lengthOf, sum } from './measuring.js';
+import { storedObject, textField } from './stored-json.js';
 
 /** Of a dupefilter of many pieces so many are measured, evenly spaced; the others are taken to be like them. */
 const SAMPLED = 64;
@@ -48,8 +49,10 @@ export async function readIndex(client: Client, keys: FrontierKeys): Promise<Pie
 
 /** The dupefilter that the crawl agreed on; null where none was written yet. */
 export async function agreedDupefilter(client: Client, keys: FrontierKeys): Promise<Dupefilter | null> {
-  const agreed = await client.hget(internalKey(keys, 'meta'), 'dupefilter');
-  return agreed ? (JSON.parse(agreed) as Dupefilter) : null;
+  const meta = internalKey(keys, 'meta');
+  const agreed = (await client.type(meta)) === 'hash' ? await client.hget(meta, 'dupefilter') : null;
+  const read = storedObject(agreed);
+  return textField(read, 'class') === undefined ? null : (read as unknown as Dupefilter);
 }
 
 /** By the letters of `lua/dupefilters/state.lua`. */

@@ -1,14 +1,19 @@
 /** JSON values of the store, which others can write to: what is damaged, or of another type, counts as not there. */
 
+/** A JSON value; null where there is none, or a text that is something else. */
+export function storedJson(text: string | null | undefined): unknown {
+  try {
+    return JSON.parse(text ?? 'null');
+  } catch {
+    return null;
+  }
+}
+
 /** The fields of a JSON object; none of a text that is something else. */
 export function storedObject(text: string | null | undefined): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text ?? '{}');
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
+  const value = storedJson(text);
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? (value as Record<string, unknown>) : {};
 }
 
 /** A field that is text; undefined for any other. */

@@ -13,6 +13,19 @@ const MAX_STEPS = 5_000_000;
 /** Joining a text costs as much as looking at a node for each of so many characters. */
 const CHARACTERS_PER_STEP = 32;
 
+/** Matches of one regular expression in a text: each takes memory until the last one is found. */
+const MAX_MATCHES = 1_000_000;
+
+/** @param expression a global one @throws SelectorCostError where it matches more often than memory is for */
+export function boundMatches(text: string, expression: RegExp): void {
+  if (text.length <= MAX_MATCHES) return;
+  let matches = 0;
+  for (const _ of text.matchAll(expression)) {
+    matches += 1;
+    if (matches > MAX_MATCHES) throw SelectorCostError.ofMatches(expression, MAX_MATCHES);
+  }
+}
+
 /** css-select's view of a tree, by its documented option `adapter`; the methods that start long walks are counted. */
 export class BudgetedAdapter {
   readonly #selector: string;
@@ -75,6 +88,13 @@ export class SelectorCostError extends CrawlnodeError {
       '',
       `getAll() was stopped: the HTML of the selected elements, which lie within each other, is longer than ${most.toLocaleString('en')} ` +
         'characters. Select their texts, or fewer of them.',
+    );
+  }
+
+  static ofMatches(expression: RegExp, most: number): SelectorCostError {
+    return new SelectorCostError(
+      '',
+      `The regular expression ${expression.source.slice(0, 100)} was stopped: it matches more than ${most.toLocaleString('en')} times.`,
     );
   }
 

@@ -15,24 +15,29 @@ export interface Outline {
   readonly baseHref: string | null;
 }
 
-/** @param page its text; or its bytes where they are UTF-8, of which only what is kept is decoded */
-export function outlineOf(page: string | Buffer): Outline {
+/**
+ * @param page its text; or its bytes where they are UTF-8, of which only what is kept is decoded
+ * @param mostHrefs of a page with more, one more than these are found
+ */
+export function outlineOf(page: string | Buffer, mostHrefs: number): Outline {
   const text = new PageText(page);
-  return plainlyRead(text) ?? wholeOutline(text);
+  return plainlyRead(text, mostHrefs) ?? wholeOutline(text, mostHrefs);
 }
 
-function plainlyRead(text: PageText): Outline | null {
-  const plain = plainOutline(text.html);
+function plainlyRead(text: PageText, mostHrefs: number): Outline | null {
+  const plain = plainOutline(text.html, mostHrefs);
   if (plain === null) return null;
-  const hrefs = plain.hrefs.map((href) => text.valueOf(href));
+  const { hrefs } = plain;
+  // In place: a page may have a million of them.
+  for (let n = 0; n < hrefs.length; n++) hrefs[n] = text.valueOf(hrefs[n]!);
   const titles = plain.titles.map((title) => text.textOf(title, TextForm.escapable));
   return { hrefs, titles, baseHref: null };
 }
 
-/** The outline by `HtmlReader`, which knows all of HTML. */
-export function wholeOutline(text: PageText): Outline {
+/** The outline by `HtmlReader`, which knows all of HTML. @param mostHrefs as of `outlineOf` */
+export function wholeOutline(text: PageText, mostHrefs: number): Outline {
   const reader = new HtmlReader(text);
-  const sink = new OutlineSink(text, reader.openElements);
+  const sink = new OutlineSink(text, reader.openElements, mostHrefs);
   reader.read(sink);
   return sink;
 }
@@ -43,13 +48,15 @@ class OutlineSink implements HtmlSink, Outline {
   baseHref: string | null = null;
   readonly #text: PageText;
   readonly #openElements: OpenElements;
+  readonly #mostHrefs: number;
   /** Whether the element that began last is one of HTML. */
   #isHtml = true;
   /** Whether more text belongs to the text read last. */
   #textGoesOn = false;
 
-  constructor(text: PageText, openElements: OpenElements) {
+  constructor(text: PageText, openElements: OpenElements, mostHrefs: number) {
     this.#text = text;
+    this.#mostHrefs = mostHrefs;
     this.#openElements = openElements;
   }
 
@@ -58,6 +65,7 @@ class OutlineSink implements HtmlSink, Outline {
     this.#isHtml = isHtml;
     if (tag === null || tag.length === 0) return;
     if (linkTags.includes(name)) {
+      if (this.hrefs.length > this.#mostHrefs) return;
       const href = hrefOf(tag, this.#text);
       if (href !== null) this.hrefs.push(href);
     } else if (name === 'base' && this.baseHref === null && isBase(isHtml, this.#openElements)) {

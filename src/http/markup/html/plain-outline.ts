@@ -66,15 +66,15 @@ const SVG = new RegExp(`<svg${after}${attributes}>`, 'iy');
 const SHAPES = new RegExp(`(?:[^<]*(?:${shape}|${closingShape}|${comment})){0,${MOST_TAGS}}[^<]*`, 'iy');
 const SVG_END = /<\/svg[^>=]*>/iy;
 
-/** @returns null when only `HtmlReader` can tell. */
-export function plainOutline(html: string): PlainOutline | null {
+/** @param mostHrefs reading ends behind one more @returns null when only `HtmlReader` can tell. */
+export function plainOutline(html: string, mostHrefs: number): PlainOutline | null {
   const outline: PlainOutline = { hrefs: [], titles: [] };
   let at = 0;
   for (;;) {
     OTHERS.lastIndex = at;
     OTHERS.test(html);
     const tag = html.indexOf('<', OTHERS.lastIndex);
-    if (tag === -1) return outline;
+    if (tag === -1 || outline.hrefs.length > mostHrefs) return outline;
     const end = specialTagEnd(html, tag, outline);
     // As many as one expression takes, and the next is of the same kind.
     if (end === -1 && OTHERS.lastIndex === at) return null;

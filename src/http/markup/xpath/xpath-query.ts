@@ -5,8 +5,9 @@
 import { createRequire } from 'node:module';
 import { CrawlnodeError, messageOf, UsageError } from '../../../errors.js';
 import { budgetOf } from '../../node-budget.js';
+import { replacedInPieces } from '../../text-memory.js';
 import type { Found } from '../css/css-query.js';
-import { SelectorCostError } from '../css/match-budget.js';
+import { boundMatches, SelectorCostError } from '../css/match-budget.js';
 import type { AnyNode, Document, Element } from '../markup-tree.js';
 import { type XPathNode, XPathTree } from './xpath-tree.js';
 
@@ -15,7 +16,7 @@ export type XPathVariables = Readonly<Record<string, string | number | boolean>>
 
 const EXSLT_REGULAR_EXPRESSIONS = 'http://exslt.org/regular-expressions';
 /** Steps from node to node that one query may take, which bounds it to a few seconds. A page of 1 MB has some 50,000 nodes. */
-const MAX_STEPS = 1_000_000;
+const MAX_STEPS = 2_000_000;
 /** Expressions are written in code, so few; the bound is for those put together from data. */
 const MAX_CACHED = 500;
 
@@ -31,8 +32,24 @@ interface Expression {
   evaluate(options: object): Value;
 }
 
-// The types of the package declare the whole DOM of browsers, which would clash with those of crawlnode. Loaded on first use.
-let library: { parse(expression: string): Expression; readonly XBoolean: new () => Value } | undefined;
+interface NodeSet {
+  nodes: XPathNode[];
+  size: number;
+  tree: null;
+  add(node: XPathNode): void;
+  stringForNode(node: XPathNode): string;
+  addArray(nodes: readonly XPathNode[]): void;
+}
+
+// The types of the package declare the whole DOM of browsers, which would clash with those of crawlnode.
+interface Library {
+  parse(expression: string): Expression;
+  readonly XBoolean: new () => Value;
+  readonly XNodeSet: { readonly prototype: NodeSet };
+}
+
+/** Loaded on first use. */
+let library: Library | undefined;
 const parsed = new Map<string, Expression>();
 
 /** The page that a query runs on, by its document. */
@@ -79,17 +96,37 @@ function compiled(expression: string): Expression {
   const known = parsed.get(expression);
   if (known !== undefined) return known;
   refuseWrongAxes(expression);
-  library ??= createRequire(import.meta.url)('xpath') as NonNullable<typeof library>;
+  library ??= withFastSets(createRequire(import.meta.url)('xpath') as Library);
   const created = library.parse(expression);
   if (parsed.size >= MAX_CACHED) parsed.clear();
   parsed.set(expression, created);
   return created;
 }
 
-/** The library gives wrong nodes for two axes, so they are refused. */
+/** Few enough nodes that comparing each with each is the fastest. */
+const FEW_NODES = 64;
+
+/** The library looks for each node that it adds to a set among all the others, which takes time quadratic in their number. */
+function withFastSets(loaded: Library): Library {
+  loaded.XNodeSet.prototype.addArray = function addArray(this: NodeSet, nodes: readonly XPathNode[]): void {
+    if (this.size + nodes.length <= FEW_NODES) {
+      for (const node of nodes) this.add(node);
+      return;
+    }
+    this.nodes = [...new Set([...this.nodes, ...nodes])];
+    this.size = this.nodes.length;
+    this.tree = null;
+  };
+  return loaded;
+}
+
+/** The library gives wrong nodes for three axes, so they are refused. */
 function refuseWrongAxes(expression: string): void {
-  const axis = /(?<![\w-])(following|preceding)\s*::/.exec(expression.replace(/"[^"]*"|'[^']*'/g, '""'))?.[1];
+  const axis = /(?<![\w-])(following|preceding|namespace)\s*::/.exec(
+    expression.replace(/"[^"]*"|'[^']*'/g, '""'),
+  )?.[1];
   if (axis === undefined) return;
+  if (axis === 'namespace') throw new Error('the axis namespace:: is not available');
   const instead = `ancestor-or-self::*/${axis}-sibling::*/descendant-or-self::p`;
   throw new Error(`the axis ${axis}:: is not available; instead of ${axis}::p write ${instead}`);
 }
@@ -134,8 +171,8 @@ class StepBudget {
     this.#expression = expression;
   }
 
-  count(): void {
-    this.#left -= 1;
+  count(steps = 1): void {
+    this.#left -= steps;
     if (this.#left < 0) throw SelectorCostError.ofXPath(this.#expression, MAX_STEPS);
   }
 }
@@ -154,12 +191,35 @@ const functions: Readonly<Record<string, XPathFunction>> = {
     const classes = new Set((contextNode.element?.attribs.class ?? '').split(/[\t\n\f\r ]+/));
     return names.every((name) => classes.has(name.stringValue()));
   },
+  // The library's own two build a text character by character, which takes gigabytes for a long one.
+  ' normalize-space': ({ contextNode }, text) =>
+    replacedInPieces(text?.stringValue() ?? stringOf(contextNode), (piece) =>
+      piece.replace(/[ \t\n\r]+/g, ' '),
+    )
+      .replace(/ {2,}/g, ' ')
+      .replace(/^ | $/g, ''),
+  ' translate': (_context, text, from, to) => {
+    const targets = [...(to?.stringValue() ?? '')];
+    const replaced = new Map<string, string>();
+    for (const [n, letter] of [...(from?.stringValue() ?? '')].entries()) {
+      if (!replaced.has(letter)) replaced.set(letter, targets[n] ?? '');
+    }
+    return replacedInPieces(text?.stringValue() ?? '', (piece) => {
+      let translated = '';
+      for (const letter of piece) translated += replaced.get(letter) ?? letter;
+      return translated;
+    });
+  },
   [`${EXSLT_REGULAR_EXPRESSIONS} test`]: (_context, text, pattern, flags) =>
     expressionOf(pattern, flags).test(text?.stringValue() ?? ''),
   [`${EXSLT_REGULAR_EXPRESSIONS} match`]: (_context, text, pattern, flags) =>
     expressionOf(pattern, flags).exec(text?.stringValue() ?? '')?.[0] ?? '',
-  [`${EXSLT_REGULAR_EXPRESSIONS} replace`]: (_context, text, pattern, flags, replacement) =>
-    (text?.stringValue() ?? '').replace(expressionOf(pattern, flags), replacement?.stringValue() ?? ''),
+  [`${EXSLT_REGULAR_EXPRESSIONS} replace`]: (_context, text, pattern, flags, replacement) => {
+    const given = text?.stringValue() ?? '';
+    const expression = expressionOf(pattern, flags);
+    if (expression.global) boundMatches(given, expression);
+    return given.replace(expression, replacement?.stringValue() ?? '');
+  },
 };
 
 function functionOf(name: string, namespace: string): XPathFunction | undefined {
@@ -173,6 +233,10 @@ function expressionOf(pattern: Value | undefined, flags: Value | undefined): Reg
     pattern?.stringValue() ?? '',
     `${given.includes('i') ? 'i' : ''}${given.includes('g') ? 'g' : ''}`,
   );
+}
+
+function stringOf(node: XPathNode): string {
+  return library?.XNodeSet.prototype.stringForNode(node) ?? '';
 }
 
 /** A number, text or truth as text; truth is `1` or `0`, as in Scrapy. */

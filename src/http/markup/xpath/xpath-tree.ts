@@ -20,10 +20,17 @@ const XPATH_NODES_PER_NODE = 2;
 const PRECEDING = 2;
 const FOLLOWING = 4;
 
+/** So many characters of a text cost as much to read as a step. */
+const CHARACTERS_PER_STEP = 1024;
+
 /** Called for each step from a node to another. It throws when a query has taken too many. */
 export interface StepCounter {
-  count(): void;
+  count(steps?: number): void;
 }
+
+/** The URIs of the prefixes declared around a place; those of outer elements by the prototype. */
+type Namespaces = Readonly<Record<string, string>>;
+const noNamespaces: Namespaces = Object.create(null);
 
 /** What the nodes of one page share. */
 interface PageLimits {
@@ -38,24 +45,30 @@ export class XPathNode {
   readonly prefix: string | null;
   readonly localName: string;
   readonly namespaceURI: string | null;
-  /** The text of a text, comment or attribute; null for others. */
-  readonly nodeValue: string | null;
-  readonly parentNode: XPathNode | null;
   readonly ownerDocument: XPathNode;
-  previousSibling: XPathNode | null = null;
   /** The place in document order; a fraction for attributes, which follow their element. */
   readonly order: number;
   /** The element of the parsed page; null for nodes of another kind. */
   readonly element: Element | null;
+  /** The namespaces that its names may be of; null in HTML. */
+  readonly namespaces: Namespaces | null;
   readonly #page: PageLimits;
+  readonly #value: string | null;
+  readonly #parent: XPathNode | null;
   #first: XPathNode | null = null;
   #last: XPathNode | null = null;
   #next: XPathNode | null = null;
+  #previous: XPathNode | null = null;
   #attributes: AttributeList | null = null;
 
   constructor(
     kind: { nodeType: number; name: string; namespace?: string | null; value?: string | null },
-    place: { parent: XPathNode | null; document: XPathNode | null; order: number },
+    place: {
+      parent: XPathNode | null;
+      document: XPathNode | null;
+      order: number;
+      namespaces: Namespaces | null;
+    },
     element: Element | null,
     page: PageLimits,
   ) {
@@ -65,21 +78,42 @@ export class XPathNode {
     this.prefix = colon > 0 ? kind.name.slice(0, colon) : null;
     this.localName = colon > 0 ? kind.name.slice(colon + 1) : kind.name;
     this.namespaceURI = kind.namespace ?? null;
-    this.nodeValue = kind.value ?? null;
-    this.parentNode = place.parent;
+    this.#value = kind.value ?? null;
+    this.#parent = place.parent;
+    this.namespaces = place.namespaces;
     this.ownerDocument = place.document ?? this;
     this.order = place.order;
     this.element = element;
     this.#page = page;
   }
 
+  /** The text of a text, comment or attribute; null for others. */
+  get nodeValue(): string | null {
+    const value = this.#value;
+    if (value !== null && value.length >= CHARACTERS_PER_STEP) {
+      this.#page.steps.count(value.length / CHARACTERS_PER_STEP);
+    }
+    return value;
+  }
+
+  get parentNode(): XPathNode | null {
+    this.#page.steps.count();
+    return this.#parent;
+  }
+
+  /** The element of an attribute. */
+  get ownerElement(): XPathNode | null {
+    return this.nodeType === ATTRIBUTE ? this.#parent : null;
+  }
+
+  get previousSibling(): XPathNode | null {
+    this.#page.steps.count();
+    return this.#previous;
+  }
+
   get firstChild(): XPathNode | null {
     this.#page.steps.count();
     return this.#first;
-  }
-
-  get lastChild(): XPathNode | null {
-    return this.#last;
   }
 
   get nextSibling(): XPathNode | null {
@@ -95,7 +129,7 @@ export class XPathNode {
   }
 
   append(child: XPathNode): void {
-    child.previousSibling = this.#last;
+    child.#previous = this.#last;
     if (this.#last === null) this.#first = child;
     else this.#last.#next = child;
     this.#last = child;
@@ -111,20 +145,24 @@ export class XPathNode {
 class AttributeList {
   readonly length: number;
   readonly #nodes: readonly XPathNode[];
+  readonly #steps: StepCounter;
 
   constructor(owner: XPathNode, element: Element, page: PageLimits) {
     const attributes = Object.entries(element.attribs);
     page.budget.spend(attributes.length / XPATH_NODES_PER_NODE);
     this.length = attributes.length;
+    this.#steps = page.steps;
+    const { namespaces } = owner;
     this.#nodes = attributes.map(([name, value], index) => {
       const order = owner.order + (index + 1) / (attributes.length + 1);
-      const namespace = name.includes(':') ? namespaceOf(name, element) : null;
-      const place = { parent: owner, document: owner.ownerDocument, order };
+      const namespace = namespaces !== null && name.includes(':') ? namespaceOf(name, namespaces) : null;
+      const place = { parent: owner, document: owner.ownerDocument, order, namespaces };
       return new XPathNode({ nodeType: ATTRIBUTE, name, namespace, value }, place, null, page);
     });
   }
 
   item(index: number): XPathNode | null {
+    this.#steps.count();
     return this.#nodes[index] ?? null;
   }
 }
@@ -138,7 +176,7 @@ export class XPathTree {
   constructor(document: Document | Element, xml: boolean, steps: StepCounter, budget: NodeBudget) {
     const page = { steps, budget };
     let order = 0;
-    const top = { parent: null, document: null, order: 0 };
+    const top = { parent: null, document: null, order: 0, namespaces: xml ? noNamespaces : null };
     this.root = new XPathNode({ nodeType: DOCUMENT, name: '#document' }, top, null, page);
     const stack = childrenOf(document).map((node) => ({ node, parent: this.root }));
     stack.reverse();
@@ -149,12 +187,13 @@ export class XPathTree {
         pushReversed(stack, node.children, parent);
         continue;
       }
-      const kind = kindOf(node, xml);
+      const namespaces = isTag(node) ? namespacesOf(node, parent.namespaces) : parent.namespaces;
+      const kind = kindOf(node, namespaces);
       if (kind === null) continue;
       const element = isTag(node) ? node : null;
       order += 1;
       budget.spend(1 / XPATH_NODES_PER_NODE);
-      const created = new XPathNode(kind, { parent, document: this.root, order }, element, page);
+      const created = new XPathNode(kind, { parent, document: this.root, order, namespaces }, element, page);
       parent.append(created);
       if (element === null) continue;
       this.#byElement.set(element, created);
@@ -181,9 +220,13 @@ function pushReversed(
 }
 
 /** Null for what XPath does not see, such as a doctype. */
-function kindOf(node: AnyNode, xml: boolean): ConstructorParameters<typeof XPathNode>[0] | null {
+function kindOf(
+  node: AnyNode,
+  namespaces: Namespaces | null,
+): ConstructorParameters<typeof XPathNode>[0] | null {
   if (isTag(node)) {
-    return { nodeType: ELEMENT, name: node.name, namespace: xml ? namespaceOf(node.name, node) : null };
+    const namespace = namespaces === null ? null : namespaceOf(node.name, namespaces);
+    return { nodeType: ELEMENT, name: node.name, namespace };
   }
   if (isText(node)) return { nodeType: TEXT, name: '#text', value: node.data };
   if (isComment(node)) return { nodeType: COMMENT, name: '#comment', value: node.data };
@@ -193,12 +236,17 @@ function kindOf(node: AnyNode, xml: boolean): ConstructorParameters<typeof XPath
   return null;
 }
 
-/** What the nearest `xmlns` or `xmlns:prefix` declares for a name; null where nothing does. */
-function namespaceOf(name: string, element: Element): string | null {
+/** The namespaces within an element: those that it declares, and those around it. */
+function namespacesOf(element: Element, around: Namespaces | null): Namespaces | null {
+  if (around === null) return null;
+  const declared = Object.entries(element.attribs).filter(
+    ([name]) => name === 'xmlns' || name.startsWith('xmlns:'),
+  );
+  return declared.length === 0 ? around : Object.assign(Object.create(around), Object.fromEntries(declared));
+}
+
+/** What `xmlns` or `xmlns:prefix` declares for a name; null where nothing does. */
+function namespaceOf(name: string, namespaces: Namespaces): string | null {
   const colon = name.indexOf(':');
-  const declaration = colon > 0 ? `xmlns:${name.slice(0, colon)}` : 'xmlns';
-  for (let at: AnyNode | null = element; at !== null; at = at.parent) {
-    if (isTag(at) && Object.hasOwn(at.attribs, declaration)) return at.attribs[declaration]!;
-  }
-  return null;
+  return namespaces[colon > 0 ? `xmlns:${name.slice(0, colon)}` : 'xmlns'] ?? null;
 }

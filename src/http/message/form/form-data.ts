@@ -3,13 +3,13 @@ import { InvalidRequestError } from '../../../errors.js';
 
 type FormValue = string | number | boolean;
 
-/** Fields by name (a list repeats the name), or name and value pairs in order. */
+/** Fields by name (a list repeats the name), or name and value pairs in order, such as `URLSearchParams`. */
 export type FormData =
   | Readonly<Record<string, FormValue | readonly FormValue[]>>
-  | readonly (readonly [string, FormValue])[];
+  | Iterable<readonly [string, FormValue]>;
 
 /**
- * Encode form fields. URLSearchParams is not used because it differs from Python on `~` and `*`, and the body
+ * Encode form fields. URLSearchParams does not write them because it differs from Python on `~` and `*`, and the body
  * is part of a request's fingerprint.
  * @throws InvalidRequestError naming a field that is not text, a number or a boolean
  */
@@ -23,7 +23,7 @@ function pairsOf(form: FormData): (readonly [string, string])[] {
   if (typeof form !== 'object' || form === null) {
     throw new InvalidRequestError('formdata is neither an object nor a list of [name, value] pairs.');
   }
-  const fields: Iterable<readonly [string, unknown]> = Array.isArray(form) ? form : Object.entries(form);
+  const fields: Iterable<readonly [string, unknown]> = Symbol.iterator in form ? form : Object.entries(form);
   const pairs: (readonly [string, string])[] = [];
   for (const field of fields) {
     const [name, value] = field;

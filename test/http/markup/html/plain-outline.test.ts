@@ -8,7 +8,7 @@ import { plainOutline } from '../../../../src/http/markup/html/plain-outline.js'
 /** What both find, decoded; null where the expressions leave a page to the reader. */
 function plainly(html: string) {
   const text = new PageText(html);
-  const plain = plainOutline(text.html);
+  const plain = plainOutline(text.html, Number.POSITIVE_INFINITY);
   if (plain === null) return null;
   return {
     hrefs: plain.hrefs.map((href) => text.valueOf(href)),
@@ -18,7 +18,7 @@ function plainly(html: string) {
 }
 
 function wholly(html: string) {
-  const { hrefs, titles, baseHref } = wholeOutline(new PageText(html));
+  const { hrefs, titles, baseHref } = wholeOutline(new PageText(html), Number.POSITIVE_INFINITY);
   return { hrefs, titles, baseHref };
 }
 
@@ -183,7 +183,7 @@ describe('links and titles of plain markup', () => {
     ['an end tag with attributes', '</p class><a href=1></p/>', ['1']],
     ['a < that begins nothing', 'a < b <3 <<a href=1>', ['1']],
   ])('are found beside %s', (_, html, hrefs) => {
-    expect(plainOutline(html)).toEqual({ hrefs, titles: [] });
+    expect(plainOutline(html, Number.POSITIVE_INFINITY)).toEqual({ hrefs, titles: [] });
   });
 
   it.each([
@@ -196,7 +196,7 @@ describe('links and titles of plain markup', () => {
     ['SVG without an end', '<svg><path d="M0"/><a href=1>'],
     ['more attributes than an expression takes', `<p ${'x '.repeat(1_000)}>`],
   ])('are left to the reader beside %s', (_, html) => {
-    expect(plainOutline(html)).toBeNull();
+    expect(plainOutline(html, Number.POSITIVE_INFINITY)).toBeNull();
   });
 
   it('take no more time than the length of a page that means harm: what could be read in two ways would take hours', () => {

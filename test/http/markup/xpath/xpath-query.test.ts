@@ -16,6 +16,15 @@ const html = page(`<!doctype html><html><body>
   <p>outside <b>bold</b> tail</p><!-- a note -->
 </body></html>`);
 
+function attributes(count: number): string {
+  return Array.from({ length: count }, (_, n) => `a${n}=b`).join(' ');
+}
+
+/** A text within 500 elements, in parts. */
+function deepText(length: number): string {
+  return `<p></p>${'<div>a'.repeat(500)}${'y'.repeat(length)}`;
+}
+
 describe('xpath()', () => {
   it.each([
     ['//a/@href', ['image1.html', 'image2.html']],
@@ -37,6 +46,10 @@ describe('xpath()', () => {
     ['//comment()', ['<!-- a note -->']],
     ['//b', ['<b>bold</b>']],
     ['//DIV', []],
+    ['//img/@src/../../@title', ['one']],
+    ['//@id[ancestor::body]', ['images']],
+    ['translate(//b, "bold", "BO")', ['BO']],
+    ['//p[normalize-space()="outside bold tail"]/b/text()', ['bold']],
   ])('%s', (expression, expected) => {
     if (expected === null) expect(() => html.xpath(expression)).toThrow('is not valid');
     else expect(html.xpath(expression).getAll()).toEqual(expected);
@@ -75,6 +88,26 @@ describe('xpath()', () => {
       );
     },
   );
+
+  it.each([
+    ['attributes of one element', `<p ${attributes(60_000)}>`, '//@*', 60_000],
+    ['attributes of many elements', '<p a=b></p>'.repeat(60_000), '//p[@a]/@a', 60_000],
+    ['a million spaces', `<p>${'x  '.repeat(500_000)}`, 'string-length(normalize-space(//p))', 1],
+  ])('takes time linear in the number of %s', (_, body, expression, found) => {
+    expect(page(body).xpath(expression).length).toBe(found);
+  });
+
+  it.each([
+    ['the siblings of each element', '<p></p>'.repeat(10_000), '//p/preceding-sibling::p'],
+    ['the ancestors of each element', '<div>'.repeat(500) + '<p></p>'.repeat(10_000), '//p[ancestor::x]'],
+    ['a long text in each of the elements around it', deepText(10_000_000), '//div[contains(., "z")]'],
+    ['attributes with each other', `<p ${attributes(10_000)}>`, '//@*[. = //@id]'],
+    ['a million matches', `<p>${'x'.repeat(1_500_000)}`, 're:replace(//p, "x", "g", "yy")'],
+  ])('stops an expression that looks at %s', (_, body, expression) => {
+    const response = page(body);
+    expect(() => response.xpath(expression)).toThrow(expect.objectContaining({ code: 'selector_cost' }));
+    expect(response.xpath('count(//p)').get()).not.toBe('0');
+  });
 
   it('refuses the axes following:: and preceding::, with the way around', () => {
     expect(() => html.xpath('//h1/following::p')).toThrow('following-sibling::*/descendant-or-self::p');

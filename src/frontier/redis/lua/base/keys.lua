@@ -62,6 +62,25 @@ function keys.startUrls(KEYS)
   return found
 end
 
+-- Refuses a call for a key that is neither empty nor of this type.
+function keys.refuseOther(key, wanted)
+  local found = redis.call('TYPE', key).ok
+  if found ~= 'none' and found ~= wanted then
+    verbs.refuse('CRAWLNODE_TYPE ' .. cjson.encode({ key, found, wanted }))
+  end
+end
+
+local SIZE_COMMANDS = { hash = 'HLEN', list = 'LLEN', set = 'SCARD', zset = 'ZCARD' }
+
+-- Refuses a call when somebody has put another type into a key, before the first write: Redis would end the call at the first
+-- command on that key, in its middle. Asks for sizes, since TYPE takes twice as long.
+function keys.refuseForeign(KEYS)
+  for i = 1, #keyTypes do
+    local command = SIZE_COMMANDS[keyTypes[i]]
+    if command and type(redis.pcall(command, KEYS[i])) ~= 'number' then keys.refuseOther(KEYS[i], keyTypes[i]) end
+  end
+end
+
 -- Whether a key is empty or of this type.
 function keys.isOf(type, key)
   local found = redis.call('TYPE', key).ok

@@ -9,7 +9,8 @@
 --   began, seen_since    instants: the crawl began; its dupefilter was last emptied
 --   control              running | paused | stopping
 --   accepted, done, removed   requests counted since the crawl began
---   lost                 requests whose records vanished, see requests/losses.lua
+--   lost                 requests whose records vanished, see requests/losses.lua; also items that a repair missed in outboxes,
+--                        each of which it counts as accepted
 --   arrival              the last one given, in µs
 --   start, start:KEY     start requests pushed so far, or `pushed` when all were: without arguments, and under each set of
 --                        arguments (run-arguments.ts)
@@ -24,6 +25,7 @@
 --   run, run_started, run_ended, run_closed, closing, closing_at, closing_limit   the run, and why it closes or closed
 --   run_leased, run_items, run_errors, run_failed, run_accepted   what all nodes of the run have counted
 --   run_error_pages      done requests of the run whose pages answered with an error
+--   run_counters         JSON: the counters that the run began with
 --   run_good             1 once a page of the run was processed
 --   budgets              what the run may use up, see requests/budgets.lua
 --   volunteer, hungry, hungry_at, idle_since   see leases/suspects.lua, leases/fair-share.lua,
@@ -32,6 +34,8 @@
 --   cookies, cookies_floor   versions of the cookies, see cookies/cookies.lua
 --   early                pages with links that they pushed before their settles, see requests/early-links.lua
 --   marks, marks_gone, marks_expire, pieces, pieces_looked   see dupefilters/marks.lua, dupefilters/pieces.lua
+--   feed:NAME            1: the feed has a checkpoint, see feeds/feeds.lua
+--   stall_since, stall_owner, stall_tried, stall_left   see care/stall.lua
 --   starts_again         1: the dupefilter was emptied, so the next run pushes its start requests again
 --   restoring, restored, restored_from, repairing   a restore or a repair under way
 --

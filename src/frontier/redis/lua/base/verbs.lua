@@ -14,7 +14,7 @@ local function crawlOf(KEYS, args, savesClock)
   local time = redis.call('TIME')
   local wallMs, wallUs = time[1] * 1000 + math.floor(time[2] / 1000), time[1] * 1000000 + time[2]
   return {
-    keys = keys.byName(KEYS),
+    KEYS = KEYS, keys = keys.byName(KEYS),
     startUrls = keys.startUrls(KEYS),
     args = args,
     caller = args.caller,
@@ -32,8 +32,9 @@ end
 -- flags: those of Redis, and what a verb wants before its body:
 --   creates-crawl   the record of a crawl that does not exist yet is made, with args.queueClass and args.epoch
 --   crawl-if-any    without a crawl nothing is done, and nothing returned
---   crawl           the record is read, or the call refused; what the body changes is saved
---   live-node       a caller that is not live in the crawl is refused
+--   crawl           the record is read, or the call refused; what the body changes is saved. Where that writes, and with
+--                   the two above, keys of another type are refused
+--   live-node       a caller that is not live in the crawl is refused; likewise a dupefilter of another type
 --   accepts         another dupefilter, and keys of another type, are refused
 --   once            a call that is sent again gets its first answer
 function verbs.register(name, flags, body)
@@ -51,10 +52,14 @@ function verbs.register(name, flags, body)
     callback = function(KEYS, ARGV)
       local args = cmsgpack.unpack(ARGV[1])
       local crawl = crawlOf(KEYS, args, savesClock)
+      if savesClock then keys.refuseForeign(KEYS) end
       if wants['crawl-if-any'] and not meta.exists(crawl) then return nil end
       if wants['creates-crawl'] then meta.create(crawl, args.queueClass, args.epoch) end
       if isOfCrawl then meta.read(crawl) end
-      if wants['live-node'] then nodes.refuseDead(crawl) end
+      if wants['live-node'] then
+        nodes.refuseDead(crawl)
+        keys.refuseOther(crawl.keys.dupefilter, args.dupefilter.type)
+      end
       if wants.accepts then acceptance.check(crawl) end
       if args.arrived then answers.forgetArrived(crawl) end
       local first = wants.once and answers.first(crawl)

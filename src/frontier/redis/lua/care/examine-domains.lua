@@ -26,7 +26,7 @@ function examineDomains.view(crawl, name, packed, leased, found)
   -- When two requests have the same order, either may be the head.
   view.knowsFirst = queue.orderOf(first) == queue.orderOf(d.head)
   view.isReady = redis.call('ZSCORE', crawl.keys.ready, d.head .. name) and true or false
-  view.wakes = wakes(crawl, d)
+  view.wakes, view.waitsTooLong = wakes(crawl, d), delayTimer.waitsTooLong(crawl, d)
 end
 
 function examine.domains(crawl, page, found)

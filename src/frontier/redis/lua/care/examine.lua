@@ -1,17 +1,18 @@
 -- A step of `doctor --deep` through one key of a crawl: what it says, beside what the other keys say of the same requests and
 -- domains. It judges nothing but what only this engine has; that is done for both engines by src/frontier/care/.
--- Atomic: nothing changes its state within a step. The records of requests never leave the server.
+-- Atomic: nothing changes its state within a step.
 --
 -- args: place: a key, by its name in keys.lua, or `meta` · cursor of its SCAN, and count · ids: only these requests
 -- Returns by name: cursor of the next step, breaches: sentences, and what the functions below add:
---   ids      of the requests in this step
+--   ids      of the requests in this step; of `requests` those that must be in a queue · records: { id, record, … }
 --   odd      { id, states of it, separated by spaces, … } of those that are in other states as well, or have no record
---   views    JSON of domains, see examine-domains.lua · nodes, totals: see examine-leases.lua and examine-crawl.lua
+--   views    JSON of domains, see examine-domains.lua · nodes, totals: see examine-leases.lua and examine-crawl.lua · feeds: JSON,
+--            see feeds/damaged-outboxes.lua
 --   bytes    of all records in this step
 -- O(count log n); for leases O(leases), for meta O(1).
 local SORT_KEY = 32
-local SCANS = { requests = 'HSCAN', domains = 'HSCAN', cookies = 'HSCAN' }
-local AT_ONCE = { leases = true, meta = true }
+local SCANS = { requests = 'HSCAN', domains = 'HSCAN' }
+local AT_ONCE = { leases = true, meta = true, feeds = true }
 
 -- Adds a sentence about what only this engine has.
 function examine.breach(found, sentence, ...) found.breaches[#found.breaches + 1] = string.format(sentence, ...) end
@@ -47,8 +48,10 @@ function examine.requests(crawl, page, found)
     ids[#ids + 1] = page[i]
     bytes = bytes + #page[i + 1]
   end
-  found.ids, found.bytes = waitingAmong(crawl, ids), bytes
+  found.ids, found.records, found.bytes = waitingAmong(crawl, ids), page, bytes
 end
+
+function examine.feeds(crawl, _, found) found.feeds = cjson.encode(damagedOutboxes.views(crawl)) end
 
 local function entriesOf(state)
   return function(crawl, page, found)
@@ -113,6 +116,7 @@ end
 
 verbs.register('examine', { 'no-writes' }, function(crawl, args)
   local page = pageOf(crawl, args)
+  clock.read(crawl)
   local found = { cursor = page[1], breaches = {}, ids = {}, odd = {}, views = {} }
   if args.ids then
     lookAgain(crawl, args, page[2], found)

@@ -3,16 +3,19 @@
 -- Atomic: from here on every token is stale, and nothing is leased before repair_end. A repair that breaks off leaves the
 -- crawl paused, and can be begun again.
 --
--- args: force · queueClass, epoch: for a new meta
--- Returns the number of live nodes because of which nothing was done, or 0. O(domains + leases).
+-- args: force · queueClass, epoch: for a new meta · live: the crawl stands still (stall.lua), and its nodes stay
+-- Returns the number of live nodes because of which nothing was done, or 0; under `live` 1 where a request is leased again, since
+-- then it does not stand still any more; and 1 where the record of the crawl was gone. A node
+-- of that crawl is refused whatever it does. O(domains + leases).
 local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'run_leased', 'run_items', 'run_errors',
   'run_failed', 'run_error_pages', 'run_accepted', 'run_started', 'delay', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'pages_per_domain', 'idle_since',
-  'hungry_at', 'cookies', 'cookies_floor', 'marks', 'marks_gone', 'pieces_looked', 'early', 'clock', 'clock_ahead' }
-local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'delayed', 'leases', 'nodes', 'dead', 'node-info', 'held',
-  'settled', 'answers' }
+  'hungry_at', 'cookies', 'cookies_floor', 'marks', 'marks_gone', 'pieces_looked', 'early', 'clock', 'clock_ahead',
+  'stall_since', 'stall_tried', 'stall_left' }
+local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'delayed', 'leases', 'held' }
+local NODES = { 'nodes', 'dead', 'node-info', 'settled', 'answers' }
 local KEPT = { failed = 'zset', failures = 'hash', crashes = 'hash', domains = 'hash', validators = 'hash',
-  ['domain-accepted'] = 'hash', early = 'set', robots = 'hash', ['robots-kept'] = 'zset' }
-local A_DAY = 86400000
+  ['domain-accepted'] = 'hash', early = 'set', robots = 'hash', ['robots-kept'] = 'zset', feeds = 'hash',
+  outbox = 'hash' }
 
 -- Its fields of numbers hold numbers, and those that all verbs need are there.
 local function mendMeta(crawl, args)
@@ -35,29 +38,32 @@ local function keepPoliteness(crawl, name, packed)
   local isWhole, old = pcall(domains.unpack, name, packed)
   if not isWhole then return end
   local d = domains.of(crawl, name)
-  local latest = crawl.nowMs + A_DAY
-  d.lastAt = math.min(old.lastAt, crawl.nowMs)
-  d.nextAt, d.blockedUntil = math.min(old.nextAt, latest), math.min(old.blockedUntil, latest)
+  d.lastAt, d.nextAt, d.blockedUntil = math.min(old.lastAt, crawl.nowMs), old.nextAt, old.blockedUntil
   for _, source in ipairs({ 'setting', 'robots', 'autothrottle' }) do
     local delay = type(old.delays) == 'table' and old.delays[source]
     if type(delay) == 'number' and delay == delay then
       d.delays = d.delays or {}
-      d.delays[source] = math.min(delay, A_DAY)
+      d.delays[source] = domains.atMostADay(crawl, delay) - crawl.nowMs
     end
   end
+  delayTimer.bound(crawl, d)
   domains.markChanged(crawl, d)
 end
 
 verbs.register('repair_begin', {}, function(crawl, args)
   local at = crawl.keys
+  local isNew = not meta.exists(crawl) or not keys.isOf('hash', at.meta)
+  local wasThere = redis.call('EXISTS', at.requests, at.nodes, at.dupefilter, at.index) > 0
   mendMeta(crawl, args)
-  local live = keys.isOf('zset', at.nodes) and nodes.heardWithin(crawl, meta.number(crawl, 'node_timeout', 30000)) or 0
-  if live > 0 and not args.force then return live end
+  local live = not isNew and keys.isOf('zset', at.nodes) and nodes.heardWithin(crawl, meta.number(crawl, 'node_timeout', 30000)) or 0
+  if args.live and stall.isLeased(crawl) then return { 1, 0 } end
+  if live > 0 and not args.force and not args.live then return { live, 0 } end
   for word, type in pairs(KEPT) do
     if not keys.isOf(type, at[word]) then redis.call('UNLINK', at[word]) end
   end
   local oldDomains = redis.call('HGETALL', at.domains)
   for _, word in ipairs(INDEXES) do redis.call('UNLINK', at[word]) end
+  for _, word in ipairs(args.live and {} or NODES) do redis.call('UNLINK', at[word]) end
   for i = 1, #oldDomains, 2 do keepPoliteness(crawl, oldDomains[i], oldDomains[i + 1]) end
   -- What the crawl goes back to at the end; kept where an earlier repair broke off.
   if not meta.get(crawl, 'repairing') then meta.set(crawl, 'repairing', meta.get(crawl, 'control') or 'running') end
@@ -65,5 +71,5 @@ verbs.register('repair_begin', {}, function(crawl, args)
   meta.set(crawl, 'volunteer', '')
   meta.set(crawl, 'hungry', '')
   verbs.save(crawl)
-  return 0
+  return { 0, isNew and wasThere and 1 or 0 }
 end)

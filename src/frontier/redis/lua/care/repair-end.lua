@@ -1,7 +1,7 @@
 -- Last step of a repair: counters agree with what is there, no key has a time to live, and the crawl goes on as it was.
 --
 -- args: none of its own
--- Returns JSON: pending, delayed, failed. O(failed).
+-- Returns JSON: pending, delayed, failed, gone: fingerprints that vanished, feeds: those that were damaged (FeedView). O(failed + outbox).
 verbs.register('repair_end', { 'allow-oom', 'crawl' }, function(crawl)
   local at = crawl.keys
   -- Beyond FAILED_LIMIT a failed request has no record, only its reason.
@@ -21,11 +21,15 @@ verbs.register('repair_end', { 'allow-oom', 'crawl' }, function(crawl)
   local failed = redis.call('ZCARD', at.failed)
   -- What was accepted and is nowhere any more is lost. Requests that were counted as lost may have been found again.
   local counted = pending + delayed + failed + meta.number(crawl, 'done') + meta.number(crawl, 'removed')
-  local lost = math.max(0, meta.number(crawl, 'accepted', counted + meta.number(crawl, 'lost')) - counted)
+  local gone, wrong, items = meta.number(crawl, 'marks_gone'), damagedOutboxes.mend(crawl)
+  marks.look(crawl)
+  local lost = items + math.max(0, meta.number(crawl, 'accepted', counted + meta.number(crawl, 'lost')) - counted)
   meta.set(crawl, 'lost', lost)
   meta.set(crawl, 'accepted', counted + lost)
   local control = meta.get(crawl, 'repairing')
   if control then meta.set(crawl, 'control', control) end
   meta.set(crawl, 'repairing', '')
-  return cjson.encode({ pending = pending, delayed = delayed, failed = failed })
+  stall.noteRebuilt(crawl)
+  return cjson.encode({ pending = pending, delayed = delayed, failed = failed, feeds = wrong,
+    gone = meta.number(crawl, 'marks_gone') - gone })
 end)

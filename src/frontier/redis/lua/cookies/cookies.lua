@@ -212,24 +212,6 @@ function cookies.add(crawl, changes)
   end
 end
 
--- Rebuilds counts and versions from the sets. All nodes read them anew. O(all cookies).
-function cookies.rebuild(crawl)
-  local at = crawl.keys
-  if not keys.isOf('hash', at.cookies) then redis.call('UNLINK', at.cookies) end
-  redis.call('UNLINK', at['cookie-versions'], at.jars)
-  local fields = redis.call('HGETALL', at.cookies)
-  crawl.cookieSets = {}
-  for i = 1, #fields, 2 do
-    local name = fields[i]
-    redis.call('HDEL', at.cookies, name)
-    if string.find(name, '\0', 1, true) then
-      crawl.cookieSets[name] = { cookies = cookies.decode(fields[i + 1]), before = 0, isChanged = true }
-    end
-  end
-  cookies.save(crawl)
-  meta.set(crawl, 'cookies_floor', meta.number(crawl, 'cookies'))
-end
-
 -- The sets that have changed since the version `known`; nil when none has. anewAt: for a client that reads all of them anew,
 -- in several calls: the latest version when it began.
 -- Returns JSON of version: that they lead to, latest: if it is higher there are more, isAnew: all known ones are to be

@@ -93,7 +93,10 @@ verbs.register('clear', { 'allow-oom' }, function(crawl, args)
   for _, startUrls in ipairs(parts.start_urls and crawl.startUrls or {}) do
     redis.call('UNLINK', startUrls.key, startUrls.bad)
   end
-  if parts.items then redis.call('UNLINK', at.items, at.outbox, at.feeds) end
+  if parts.items then
+    for _, feed in ipairs(redis.call('HKEYS', at.feeds)) do feeds.drop(crawl, feed) end
+    redis.call('UNLINK', at.items, at.outbox, at.feeds)
+  end
   if parts.stats then redis.call('UNLINK', at.stats) end
   if not parts.queue and not refusal then
     -- A restore under way cannot go on, since some of what it restored is deleted.

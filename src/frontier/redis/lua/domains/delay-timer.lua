@@ -26,6 +26,18 @@ function delayTimer.countFromLastLease(crawl, d)
   if delay > 0 and d.lastAt > 0 then d.nextAt = math.max(d.nextAt, math.min(d.lastAt, crawl.nowMs) + math.ceil(delay)) end
 end
 
+-- Whether the timer runs until an instant that no verb can have written, as when somebody changed the record.
+function delayTimer.waitsTooLong(crawl, d)
+  local longest = limits.LONGEST_TIMER_MS + limits.LONGEST_TIMER_DELAYS * delayTimer.delay(crawl, d)
+  return d.nextAt > crawl.nowMs + longest or d.blockedUntil > domains.atMostADay(crawl, math.huge)
+end
+
+-- No instant of a domain is later than its delay explains; a throttle that is longer than any is over.
+function delayTimer.bound(crawl, d)
+  d.nextAt = math.min(d.nextAt, crawl.nowMs + math.ceil(delayTimer.delay(crawl, d)))
+  if d.blockedUntil > domains.atMostADay(crawl, math.huge) then d.blockedUntil = 0 end
+end
+
 -- As before the last start.
 function delayTimer.setBack(d)
   if d.nextAtBefore then d.lastAt, d.nextAt = d.lastAtBefore, d.nextAtBefore end

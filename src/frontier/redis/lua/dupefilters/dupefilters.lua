@@ -27,10 +27,10 @@ function dupefilters.agreed(crawl)
   return text and dupefilters[string.match(text, '"class":"(%w+)"')]
 end
 
--- Whether the crawl has another one.
+-- Whether the crawl has another one. A text that names no class is as good as none.
 function dupefilters.isOther(crawl)
   local agreed = meta.get(crawl, 'dupefilter')
-  return agreed and agreed ~= crawl.args.dupefilter.text
+  return agreed and string.find(agreed, '"class":"%w+"') and agreed ~= crawl.args.dupefilter.text
 end
 
 function dupefilters.refuseOther(crawl)

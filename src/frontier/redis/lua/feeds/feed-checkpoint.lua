@@ -33,9 +33,10 @@ verbs.register('feed_checkpoint', { 'allow-oom' }, function(crawl, args)
   if args.release then writer.owner = nil end
   if args.exported then writer.exporting = nil end
   if args.release and feeds.isForgotten(crawl, feed, writer) then
-    redis.call('HDEL', crawl.keys.feeds, feed, feed .. ':tail')
+    feeds.drop(crawl, feed)
   else
     feeds.write(crawl, feed, writer)
+    if args.sequence and meta.exists(crawl) then redis.call('HSETNX', crawl.keys.meta, feeds.mark(feed), 1) end
   end
   return 1
 end)

@@ -3,13 +3,15 @@
 -- args: feed · writer: JSON { host, path, pid, owner, format } · staleMs: a writer that gave no sign for
 --   this long may be replaced · displaced: an owner to replace at once, or '' · anew: forget the checkpoint, unless items
 --   wait or an export has not ended · overwrites: a flush of the crawl may begin the file anew until this writer writes
--- Returns JSON of status: held, with writer · format, with format: in which it is written so far · open, with checkpoint:
+-- Returns JSON of status: damaged: what is recorded of it is gone or contradicts itself · held, with writer · format, with format: in which it is written so far · open, with checkpoint:
 -- sequence, lengthBytes, header, if any. O(1).
 verbs.register('feed_open', {}, function(crawl, args)
   clock.read(crawl)
   local feed, wanted = args.feed, cjson.decode(args.writer)
   local writer = feeds.read(crawl, feed)
+  if feeds.hasLost(crawl, feed, writer) then return cjson.encode({ status = 'damaged' }) end
   feeds.mendTail(crawl, feed)
+  if writer and (writer.sequence or 0) > feeds.tail(crawl, feed) then return cjson.encode({ status = 'damaged' }) end
   local isOthers = writer and writer.owner and writer.owner ~= wanted.owner
   if isOthers and writer.owner ~= args.displaced and crawl.nowMs - writer.seenMs < args.staleMs then
     return cjson.encode({ status = 'held', writer = writer })

@@ -8,9 +8,7 @@
 verbs.register('feed_take', { 'allow-oom', 'once' }, function(crawl, args)
   local writer = feeds.read(crawl, args.feed)
   if not writer or writer.owner ~= args.owner then return -1 end
-  if not keys.isOf('list', crawl.keys.items) then
-    verbs.refuse('WRONGTYPE the items key of this crawl holds another type')
-  end
+  keys.refuseForeign(crawl.KEYS)
   local items = args.most > 0 and redis.call('LRANGE', crawl.keys.items, 0, args.most - 1) or {}
   feeds.append(crawl, { args.feed }, items)
   if #items > 0 then redis.call('LTRIM', crawl.keys.items, #items, -1) end

@@ -30,6 +30,19 @@ end
 
 function feeds.write(crawl, feed, writer) redis.call('HSET', crawl.keys.feeds, feed, cjson.encode(writer)) end
 
+-- meta knows of each feed with a checkpoint, so that it is noticed when its record vanishes.
+function feeds.mark(feed) return 'feed:' .. feed end
+
+-- Whether the record of a feed is gone, or somebody else has damaged it.
+function feeds.hasLost(crawl, feed, writer)
+  return not writer and redis.call('HEXISTS', crawl.keys.meta, feeds.mark(feed)) == 1
+end
+
+function feeds.drop(crawl, feed)
+  redis.call('HDEL', crawl.keys.feeds, feed, feed .. ':tail')
+  redis.call('HDEL', crawl.keys.meta, feeds.mark(feed))
+end
+
 function feeds.field(feed, number) return feed .. ':' .. lists.digits(number) end
 
 -- Counts the items of a feed anew where somebody deleted or overwrote the number of its last one, so that no item gets the
@@ -106,12 +119,12 @@ function feeds.forget(crawl, isFlush)
     local isTail = string.sub(feed, -5) == ':tail'
     local writer = not isTail and feeds.read(crawl, feed)
     if not isTail and not writer then
-      redis.call('HDEL', crawl.keys.feeds, feed, feed .. ':tail')
+      feeds.drop(crawl, feed)
     elseif writer then
       local lives = writer.owner and crawl.nowMs - writer.seenMs < (writer.staleMs or 0)
       local allWritten = feeds.isAllWritten(crawl, feed, writer)
       if allWritten and not lives then
-        redis.call('HDEL', crawl.keys.feeds, feed, feed .. ':tail')
+        feeds.drop(crawl, feed)
       else
         if isFlush and lives and allWritten and writer.overwrites == writer.sequence and not writer.exporting then
           writer.sequence, writer.lengthBytes, writer.header = nil, nil, nil

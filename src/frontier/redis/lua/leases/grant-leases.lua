@@ -93,8 +93,10 @@ function grantLeases.run(crawl)
     answers.keep(crawl, ids)
   end
   domains.saveStates(crawl)
+  if #given == 0 then crawl.stall = stall.look(crawl, isOpen, room > 0) end
   if #given == 0 and isOpen then
-    losses.noteMissing(crawl)
+    -- Those whose records are there come back with the rebuild.
+    if not crawl.stall then losses.noteMissing(crawl) end
     marks.look(crawl)
   end
   local nextMs = limits.MAX_WAIT_MS

@@ -40,9 +40,9 @@ local function startAgain(crawl)
 end
 
 local function beginRun(crawl, args)
-  local begun = { run = args.run, run_started = crawl.nowMs, run_leased = 0, run_items = 0, run_errors = 0,
+  local begun = { run = args.run, run_started = crawl.nowMs, run_leased = 0, stall_tried = '', run_items = 0, run_errors = 0,
     run_failed = 0, run_accepted = 0, run_error_pages = 0, run_good = '', run_closed = '', run_ended = '', closing = '', idle_since = '', budgets = args.budgets,
-    run_args = args.arguments, run_start = args.start, idle_owner = '', idle_asked = '' }
+    run_args = args.arguments, run_start = args.start, idle_owner = '', idle_asked = '', run_counters = counters.asJson(crawl) }
   for name, value in pairs(begun) do meta.set(crawl, name, value) end
   if args.startsAgain then meta.set(crawl, args.start, '') end
 end
@@ -72,6 +72,7 @@ local function found(crawl, others)
 end
 
 verbs.register('join', {}, function(crawl, args)
+  keys.refuseForeign(crawl.KEYS)
   local at = crawl.keys
   meta.create(crawl, args.queueClass, not args.crawl and args.epoch)
   meta.read(crawl)

@@ -42,6 +42,7 @@ local function endRun(crawl, args)
 end
 
 verbs.register('leave', { 'allow-oom' }, function(crawl, args)
+  keys.refuseForeign(crawl.KEYS)
   -- A repeated call: the first one cleared everything, its kept answer included.
   if not args.persist and not args.rejoins and not meta.exists(crawl) then
     return cjson.encode({ last = true, cleared = true })

@@ -9,13 +9,10 @@
 -- kind: `links` pass the dupefilter. `seeds` do not, unless `seeds-judged`, are recorded all the same, and bring a failed
 -- request back. `start` requests are like seeds.
 
--- Refuses before the first write what would fail later: another dupefilter, or keys of another type.
+-- Refuses before the first write what would fail later: another dupefilter, or its key of another type.
 function acceptance.check(crawl)
   dupefilters.refuseOther(crawl)
-  local at = crawl.keys
-  if not (keys.isOf(crawl.args.dupefilter.type, at.dupefilter) and keys.isOf('list', at.items) and keys.isOf('hash', at.stats)) then
-    verbs.refuse('WRONGTYPE the dupefilter, items or stats key of this crawl holds another type')
-  end
+  keys.refuseOther(crawl.keys.dupefilter, crawl.args.dupefilter.type)
 end
 
 -- Takes a request off the failed list and deletes its count of crashes. Returns whether it was on the list.

@@ -44,15 +44,16 @@ function completion.describe(crawl, hasLeased)
   local idleSince = meta.get(crawl, 'idle_since')
   if isBusy and idleSince then meta.set(crawl, 'idle_since', '') end
   if not isBusy and not idleSince then meta.set(crawl, 'idle_since', crawl.nowMs) end
-  local isIdle = not isBusy and completion.isIdle(crawl, seeds, crawl.args.lease.pipelines)
+  local isIdle = not isBusy and not crawl.stall and completion.isIdle(crawl, seeds, crawl.args.lease.pipelines)
   local isFinished = isIdle and completion.wasAsked(crawl)
   -- Idle nodes ask once a second, and a node that leaves a finished crawl checks when the others were heard from (leave.lua).
   if isFinished then redis.call('ZADD', crawl.keys.nodes, 'XX', crawl.nowMs, crawl.caller) end
   return {
-    control = meta.get(crawl, 'control'), closing = meta.get(crawl, 'closing') or cjson.null,
+    control = stall.isRebuilding(crawl) and 'running' or meta.get(crawl, 'control'), stall = crawl.stall or cjson.null,
+    closing = meta.get(crawl, 'closing') or cjson.null,
     finished = isFinished, idleDue = isIdle and not isFinished and not completion.asker(crawl),
     acceptedInRun = meta.number(crawl, 'run_accepted'), seedsWaiting = seeds,
-    idleMs = isBusy and 0 or math.max(0, crawl.nowMs - meta.number(crawl, 'idle_since')),
+    idleMs = (isBusy or crawl.stall) and 0 or math.max(0, crawl.nowMs - meta.number(crawl, 'idle_since')),
     clockAheadMs = crawl.aheadMs,
     full = queueLimit.isReached(crawl), lost = meta.number(crawl, 'lost'),
     seenGone = meta.number(crawl, 'marks_gone'), seenExpires = meta.get(crawl, 'marks_expire') == '1',

@@ -20,8 +20,8 @@ end
 
 verbs.register('intake', { 'creates-crawl', 'accepts', 'once' }, function(crawl, args)
   local at = crawl.startUrls[args.key]
-  if not keys.isOf(args.type, at.key) then verbs.refuse('WRONGTYPE ' .. at.key .. ' is no ' .. args.type) end
-  if not keys.isOf('list', at.bad) then verbs.refuse('WRONGTYPE ' .. at.bad .. ' is no list') end
+  keys.refuseOther(at.key, args.type)
+  keys.refuseOther(at.bad, 'list')
   dupefilters.agree(crawl)
   local total, depth = { accepted = 0, duplicates = 0, bad = 0 }, math.max(500, math.floor(SEARCHED / #args.seeds))
   for _, seed in ipairs(args.seeds) do

@@ -12,13 +12,17 @@ function losses.note(crawl, ids)
   if forgotten > 0 then meta.raiseEpoch(crawl) end
 end
 
+-- Requests that wait, are leased or failed.
+function losses.found(crawl)
+  return queue.pending(crawl) + redis.call('ZCARD', crawl.keys.delayed) + redis.call('HLEN', crawl.keys.leases)
+    + redis.call('ZCARD', crawl.keys.failed)
+end
+
 -- Counts requests that are nowhere any more, because a whole queue was deleted or evicted. Otherwise the crawl would never be
 -- complete. Every change must have been written.
 function losses.noteMissing(crawl)
   if meta.get(crawl, 'repairing') or meta.get(crawl, 'restoring') then return end
-  local found = queue.pending(crawl) + redis.call('ZCARD', crawl.keys.delayed) + redis.call('HLEN', crawl.keys.leases)
-    + redis.call('ZCARD', crawl.keys.failed)
   local counted = meta.number(crawl, 'done') + meta.number(crawl, 'removed') + meta.number(crawl, 'lost')
-  local missing = meta.number(crawl, 'accepted') - counted - found
+  local missing = meta.number(crawl, 'accepted') - counted - losses.found(crawl)
   if missing > 0 then meta.add(crawl, 'lost', missing) end
 end

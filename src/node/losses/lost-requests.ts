@@ -5,7 +5,7 @@ import type { Logger } from '../../log.js';
 /** Such as `2 requests are lost: …`, with what to do. @param crawl its arguments in a command */
 export function lossMessage(lost: number, crawl: string): string {
   return (
-    `${requestsAre(lost)} lost: their records vanished from the store, because somebody deleted keys or rows, or Redis ` +
+    `${requestsAre(lost)} lost: their records, or items that waited for a feed, vanished from the store, because somebody deleted keys or rows, or Redis ` +
     `evicted them. ${whatToDo(crawl, true)}`
   );
 }
