@@ -5,7 +5,7 @@ export const walk = (fields = '') => `
 import { Spider, type Response } from 'crawlnode';
 export default class extends Spider {
   name = 'walk';
-  startUrls = this.args.start.split(' ');
+  startUrls = this.args.start ? this.args.start.split(' ') : [];
   *parse(response: Response) {
     yield { url: response.url, ${fields} };
     yield* response.followAll(response.links(), this.parse);
