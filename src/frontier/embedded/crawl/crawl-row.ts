@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { dataFormats } from '../../data-format.js';
 import type { Budgets, Control, Dupefilter, Shape, Tunables } from '../../frontier.js';
 import type { RunArguments } from '../../shared-settings/run-arguments.js';
+import { FIRST_CONCURRENCY, FIRST_FAILED_LIMIT, FIRST_NODE_TIMEOUT_MS } from '../../types/limits.js';
 import { writeRow } from '../file/rows.js';
 import type { Statements } from '../file/statements.js';
 
@@ -112,9 +113,9 @@ export interface FirstShape {
 const firstTunables: Tunables = {
   delayMs: 0,
   randomizeDelay: true,
-  concurrencyPerDomain: 8,
-  nodeTimeoutMs: 30_000,
-  failedLimit: 100_000,
+  concurrencyPerDomain: FIRST_CONCURRENCY,
+  nodeTimeoutMs: FIRST_NODE_TIMEOUT_MS,
+  failedLimit: FIRST_FAILED_LIMIT,
   queueLimit: 0,
   pagesPerDomain: 0,
   slots: null,

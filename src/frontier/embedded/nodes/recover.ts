@@ -81,13 +81,7 @@ export function declareDead(tx: Transaction): void {
     if (node.is_dead === 1) continue;
     if (tx.nodes.isAlive(node)) continue;
     node.is_dead = 1;
-    noLongerAlive(tx, node);
   }
-}
-
-/** A node left or died. */
-export function noLongerAlive({ tally }: Transaction, { number }: NodeRow): void {
-  if (tally.volunteer === number) tally.volunteer = 0;
 }
 
 /** Move up to `max` leases of a dead node: each counts a crash, the last one fails the request. */

@@ -12,7 +12,7 @@
 
 -- Whether so much time has passed since any call that the clock was set forward, or all nodes stood still.
 local function isLeap(crawl, stepMs)
-  return stepMs > limits.CLOCK_LEAP_MS and stepMs > meta.number(crawl, 'node_timeout', 30000) / 2
+  return stepMs > limits.CLOCK_LEAP_MS and stepMs > nodes.timeoutMs(crawl) / 2
 end
 
 -- Sets the clock of a call from the fields of meta. Only what verbs.save writes is stored.
