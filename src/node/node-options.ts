@@ -241,6 +241,8 @@ export interface NodeResult {
   readonly reason: string;
   /** 0 done or drained, 1 run-time failure, 4 the store was away for too long; a forced end is 130 or 143, which the CLI knows. */
   readonly exitCode: 0 | 1 | 4;
+  /** It has waited for the store or a feed as long as WAIT_TIMEOUT says: nobody is to wait for them again. */
+  readonly hasWaited: boolean;
   /** A sentence for the user when the reason alone is not clear; else null. */
   readonly message: string | null;
   /** Pages, failed requests and items of this node alone. */

@@ -11,10 +11,11 @@ import { userFeedRecords } from '../../crawler/feeds/user-feed-records.js';
 import { withFeeds } from '../../crawler/feeds/with-feeds.js';
 import { refuseMissing } from '../../crawler/project/load-spider.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
-import { combine, difference, totalsOf } from '../../crawler/run/crawl-totals.js';
+import { combine, difference } from '../../crawler/run/crawl-totals.js';
 import { runCrawl } from '../../crawler/run/run-crawl.js';
 import { needsTotals, type RunGates, type StatusLimit } from '../../crawler/run/run-gates.js';
 import { loadNode } from '../../crawler/run/run-node.js';
+import { totalsOf } from '../../node/shutdown/final-totals.js';
 import { type Context, stderrIsJson } from '../context.js';
 import { exitCodeOf } from '../messages/error-report.js';
 import { addPair, atLeastOne, type Pairs } from '../options/option-parsers.js';
@@ -162,13 +163,14 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
     targets,
     records,
     writeOrphans: true,
+    isAwaited: crawl.exitWhenDone,
     drain,
     force,
     graceLeftMs,
     log,
     stdout: stdoutOf(targets, signals),
   };
-  const { result: ended, unwritten } = await withFeeds(feedsPlan, async (feeds) => {
+  const runAll = async (feeds: OpenFeeds) => {
     const startedAt = performance.now();
     const before = totalsOf(await frontier.snapshot());
     const ids = targets.map(({ id }) => id);
@@ -184,7 +186,10 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
     const outcome = await workers.ended;
     stopFeedStatus();
     return { outcome, before, startedAt };
-  });
+  };
+  const { result: ended, unwritten } = await withFeeds(feedsPlan, runAll, ({ outcome }) =>
+    outcome.results.some(({ hasWaited }) => hasWaited),
+  );
   const { outcome, before, startedAt } = ended;
   const result = combine(outcome.results, Math.round(performance.now() - startedAt));
   // The counts of a node that died are lost. The store has them, for the crawl as a whole.
