@@ -133,9 +133,7 @@ export class OpenCrawl {
   }
 
   #isLeap(stepMs: number): boolean {
-    return (
-      stepMs > CLOCK_LEAP_MS && this.#crawl !== null && stepMs > this.crawl.tunables.nodeTimeoutMs / 2
-    );
+    return stepMs > CLOCK_LEAP_MS && this.#crawl !== null && stepMs > this.crawl.tunables.nodeTimeoutMs / 2;
   }
 
   #noteWork(): void {
