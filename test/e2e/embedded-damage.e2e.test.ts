@@ -170,6 +170,24 @@ describe('a store', { timeout: 240_000 }, () => {
     expect(lost.length + after.lost).toBeGreaterThan(0);
   });
 
+  it('whose crawl has lost the name of its key is refused to a crawl, and loses nothing by a repair', async () => {
+    const { copy, file } = await copyOf(whole);
+    const connection = connect(file);
+    connection.exec("DELETE FROM space WHERE name = 'walk:requests'");
+    connection.close();
+    const cwd = copy.dir;
+    const refused = await crawl(copy, '--exit-when-done');
+    expect({ code: refused.code, said: refused.stdout + refused.stderr }).toEqual({
+      code: 1,
+      said: expect.stringContaining('doctor walk --repair'),
+    });
+    expect(await runHere(['doctor', 'walk', '--deep'], { cwd })).toMatchObject({ code: 1 });
+    expect(await runHere(['doctor', 'walk', '--repair'], { cwd })).toMatchObject({ code: 0 });
+    await expectSound('walk', { cwd });
+    expect(await crawl(copy, '--exit-when-done')).toMatchObject({ code: 0 });
+    expect(await statsOf(copy)).toMatchObject({ pending: 0, done: 60, items: 60 });
+  });
+
   it('whose log is damaged opens at an earlier state, or is repaired', async () => {
     const { copy, file } = await copyOf(whole);
     if (statSync(`${file}-wal`, { throwIfNoEntry: false }) === undefined) copyFileSync(file, `${file}-wal`);
