@@ -19,19 +19,9 @@ import { runHere } from '../helpers/cli/run-here.js';
 import { expectSound } from '../helpers/expect-sound.js';
 import { createProject, type Project } from '../helpers/project.js';
 import { type Site, startSite } from '../helpers/sites/site.js';
+import { walk } from '../helpers/walk.js';
 
-const walk = `
-import { Spider, type Response } from 'crawlnode';
-export default class extends Spider {
-  name = 'walk';
-  startUrls = [this.args.start];
-  *parse(response: Response) {
-    yield { url: response.url, text: 'some text of a page '.repeat(2_000) };
-    yield* response.followAll(response.links(), this.parse);
-  }
-}
-`;
-
+const spider = walk(`text: 'some text of a page '.repeat(2_000)`);
 const PAGE_BYTES = 4096;
 
 /** Overwrite a part of a file. */
@@ -73,7 +63,10 @@ describe('a store', { timeout: 240_000 }, () => {
   const settings = { ROBOTSTXT_OBEY: false, NODE_TIMEOUT: 4, HEARTBEAT_INTERVAL: 1 };
   beforeAll(async () => {
     site = await startSite({ pages: 60 });
-    whole = await createProject({ settings, files: { 'spiders/walk.ts': walk } });
+    whole = await createProject({
+      settings,
+      files: { 'spiders/walk.ts': spider },
+    });
     projects.push(whole);
     expect(await crawl(whole, '--max-pages', '20')).toMatchObject({ code: 0 });
     // So that what is damaged is the only copy: without this, the log makes good what the file has lost.
@@ -90,7 +83,10 @@ describe('a store', { timeout: 240_000 }, () => {
     runHere(['crawl', 'walk', '-a', `start=${site.url}`, ...args], { cwd: project.dir });
 
   async function copyOf(project: Project): Promise<{ copy: Project; file: string }> {
-    const copy = await createProject({ settings, files: { 'spiders/walk.ts': walk } });
+    const copy = await createProject({
+      settings,
+      files: { 'spiders/walk.ts': spider },
+    });
     projects.push(copy);
     // Node 24's cpSync does not keep the modes of folders.
     execFileSync('cp', ['-a', project.path('.crawlnode'), copy.path('.crawlnode')]);
