@@ -27,16 +27,19 @@ const parts = [
 export async function buildCopy(edits) {
   const dir = await tempDir('copy');
   for (const part of parts) await cp(path.join(root, part), path.join(dir, part), { recursive: true });
-  for (const { file, find, replace } of edits) {
-    const at = path.join(dir, 'src', file);
-    const text = await readFile(at, 'utf8').catch(() => '');
-    const pieces = text.split(find);
-    if (pieces.length !== 2) throw new Error(`src/${file} has ${pieces.length - 1} times: ${find}`);
-    await writeFile(at, pieces.join(replace));
-  }
+  for (const edit of edits) await editIn(path.join(dir, 'src'), edit);
   await symlink(path.join(root, 'node_modules'), path.join(dir, 'node_modules'));
   const build = [path.join(dir, 'scripts', 'build.mjs'), '--without-types'];
   const { status, stderr } = spawnSync(process.execPath, build, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`the copy does not build: ${stderr}`);
   return path.join(dir, 'bin', 'crawlnode.js');
+}
+
+/** Make one change. @throws Error when its text is not there once */
+export async function editIn(src, { file, find, replace }, write = writeFile) {
+  const at = path.join(src, file);
+  const text = await readFile(at, 'utf8').catch(() => '');
+  const pieces = text.split(find);
+  if (pieces.length !== 2) throw new Error(`src/${file} has ${pieces.length - 1} times: ${find}`);
+  await write(at, pieces.join(replace));
 }

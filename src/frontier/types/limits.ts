@@ -83,3 +83,8 @@ export const CLOCK_SAVE_MS = 1_000;
 export const CLOCK_SHRINKS_BY = 100;
 /** With an offset, a longer step forward is that of the store's own clock, and what the offset was needed for is over. */
 export const CLOCK_STEP_MS = 10_000;
+/**
+ * A live node that finds the clock further on by so much, and by half of the node timeout, since any node has called knows that it
+ * was set forward, or that all nodes stood still: heartbeats count from then. Longer than a node is silent between two calls.
+ */
+export const CLOCK_LEAP_MS = 3_000;

@@ -26,17 +26,19 @@ export async function readFinalTotals(
   for (;;) {
     const snapshot = await frontier.snapshot();
     const isOver = hasRunEnded(snapshot, reason);
-    if (!isOver || snapshot.leased === 0 || waitForOthers() <= 0) return totalsOf(snapshot, isOver);
+    if (!isOver || snapshot.leased === 0 || waitForOthers() <= 0) return finalTotalsOf(snapshot, isOver);
     await sleep(LOOK_AGAIN_MS);
   }
 }
 
-function totalsOf(snapshot: Snapshot, isOver: boolean): FinalTotals {
-  const { done, failed, leased, counters, run } = snapshot;
-  return {
-    crawl: { pages: done + failed, failed, items: counters.item_scraped_count ?? 0 },
-    run: run === null ? null : runTotals(run, leased, isOver),
-  };
+function finalTotalsOf(snapshot: Snapshot, isOver: boolean): FinalTotals {
+  const { leased, run } = snapshot;
+  return { crawl: totalsOf(snapshot), run: run === null ? null : runTotals(run, leased, isOver) };
+}
+
+/** The totals in the store, over all nodes and since the first request of the job. */
+export function totalsOf({ done, failed, counters }: Snapshot): CrawlTotals {
+  return { pages: done + failed, failed, items: counters.item_scraped_count ?? 0 };
 }
 
 function runTotals(run: RunSnapshot, leased: number, isOver: boolean): RunTotals {

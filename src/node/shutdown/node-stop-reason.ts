@@ -1,7 +1,7 @@
 /** Decides why a node stops, from the state of the store and of the node itself. Pure functions. */
 import { FrontierGoneError, WaitedTooLongError } from '../../errors.js';
 import type { FeedTrouble } from '../../feed-outbox.js';
-import { howMany } from '../../format-amounts.js';
+import { howMany, n } from '../../format-amounts.js';
 import type { CrawlState, Joined } from '../../frontier/frontier.js';
 import { lossMessage } from '../losses/lost-requests.js';
 
@@ -139,11 +139,10 @@ export function nothingNew({ found }: Pick<NodeView, 'found'>): string {
 }
 
 function everythingSeen({ seen, lost }: Joined['found']): string {
-  if (lost > 0)
-    return `of the ${seen.toLocaleString('en')} requests known from earlier runs ${lost.toLocaleString('en')} are lost`;
+  if (lost > 0) return `of the ${n(seen)} requests known from earlier runs ${n(lost)} are lost`;
   return seen === 1
     ? 'the one request known from earlier runs is done or failed'
-    : `all ${seen.toLocaleString('en')} requests known from earlier runs are done or failed`;
+    : `all ${n(seen)} requests known from earlier runs are done or failed`;
 }
 
 /** What a user who runs a finished crawl again may want to do. */

@@ -39,6 +39,11 @@ export function embeddedHand(dir: string): ForeignHand {
       byHand((file) => {
         file.prepare('UPDATE request SET due = 0 WHERE id = ?').run(Buffer.from(id, 'hex'));
       }),
+    setForward: (ms) =>
+      byHand((file) => {
+        file.prepare('UPDATE tally SET clock_at = clock_at - ?').run(ms);
+        file.prepare('UPDATE node SET beat_at = beat_at - ?').run(ms);
+      }),
     deleteRecord: ({ id }) =>
       byHand((file) => {
         file

@@ -49,6 +49,12 @@ function redisHand(url: string, spider: string): ForeignHand {
         for (const entry of await redis.zrangeBuffer(key, 0, -1))
           if (entry.includes(Buffer.from(id, 'hex'))) await redis.zadd(key, 0, entry);
       }),
+    setForward: (ms) =>
+      byHand(async (redis) => {
+        await redis.hincrby(`${spider}:requests:~meta`, 'clock', -ms);
+        for (const node of await redis.zrange(`${spider}:requests:~nodes`, 0, -1))
+          await redis.zincrby(`${spider}:requests:~nodes`, -ms, node);
+      }),
     deleteRecord: ({ id }) =>
       byHand(async (redis) => void (await redis.hdel(`${spider}:requests`, Buffer.from(id, 'hex')))),
     left: () => byHand((redis) => redis.keys(`${spider}:*`)),

@@ -81,7 +81,7 @@ local function openBatch(crawl)
   }
 end
 
--- Whether the node still holds the held. If not, its settle has no effect.
+-- Whether the node still holds the lease. If not, its settle has no effect.
 local function isOurs(crawl, page, held)
   return held and held.node == crawl.caller and held.call == page.call
 end

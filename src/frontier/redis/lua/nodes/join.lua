@@ -122,6 +122,8 @@ verbs.register('join', {}, function(crawl, args)
   meta.set(crawl, 'has_start', args.hasStart and 1 or 0)
   meta.set(crawl, 'has_idle', args.hasIdle and 1 or 0)
   redis.call('ZADD', at.nodes, crawl.nowMs, crawl.caller)
+  -- Otherwise this node would count those that were killed before it came as live once more (base/clock.lua).
+  meta.set(crawl, 'clock', crawl.nowMs)
   local info = string.sub(args.info, 1, -2) .. ',"joinedAtMs":' .. lists.digits(crawl.wallMs) .. '}'
   redis.call('HSET', at['node-info'], crawl.caller, info)
   redis.call('HSET', at.held, crawl.caller, 0)

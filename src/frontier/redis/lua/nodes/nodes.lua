@@ -29,14 +29,18 @@ function nodes.declareDead(crawl, incarnation)
   redis.call('ZADD', crawl.keys.dead, crawl.nowMs, incarnation)
 end
 
+-- Counts all heartbeats from now, if the caller is live. Returns whether it is.
+function nodes.hearAll(crawl)
+  if not nodes.isLive(crawl, crawl.caller) then return false end
+  for _, incarnation in ipairs(redis.call('ZRANGE', crawl.keys.nodes, 0, -1)) do
+    redis.call('ZADD', crawl.keys.nodes, crawl.nowMs, incarnation)
+  end
+  return true
+end
+
 -- Marks incarnations without a recent heartbeat as dead.
 function nodes.markDead(crawl)
   local key, timeoutMs = crawl.keys.nodes, nodes.timeoutMs(crawl)
-  -- A heartbeat in the future means that the server clock went back (a failover): it counts as one of now.
-  local future = '(' .. lists.digits(crawl.nowMs + timeoutMs)
-  for _, incarnation in ipairs(redis.call('ZRANGEBYSCORE', key, future, '+inf')) do
-    redis.call('ZADD', key, crawl.nowMs, incarnation)
-  end
   for _, incarnation in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', crawl.nowMs - timeoutMs)) do
     nodes.declareDead(crawl, incarnation)
   end
