@@ -32,7 +32,7 @@ end
 
 -- Counts a crash of a request whose node died while processing it: makes it a suspect, or fails it.
 local function suspect(crawl, id, lease, failed)
-  local crashes, untilMs = redis.call('HINCRBY', crawl.keys.crashes, id, 1), killsUntil(crawl)
+  local crashes, untilMs = reader.add(crawl.keys.crashes, id, 1), killsUntil(crawl)
   local most = untilMs > 0 and limits.MAX_CRASHES_AMONG_KILLS or limits.MAX_CRASHES
   if crashes < most then return leaseRecords.release(crawl, id, lease, crashes) end
   if untilMs > 0 and crashes == most then return waitForQuiet(crawl, id, lease, untilMs) end
@@ -52,7 +52,8 @@ verbs.register('recover', { 'allow-oom', 'crawl-if-any' }, function(crawl, args)
     leaseRecords.finish(crawl, ids, ended)
     for i, lease in ipairs(ended) do suspect(crawl, ids[i], lease, failed) end
     left = left - #ended
-    local isDone = nodes.held(crawl, incarnation) <= 0
+    -- By what was found: the stored number may be forged.
+    local isDone = #ended < left or nodes.held(crawl, incarnation) <= 0
     if isDone or #ended > 0 then
       handled[#handled + 1] = { incarnation = incarnation, id = nodes.idOf(crawl, incarnation), count = #ended }
     end
