@@ -86,7 +86,7 @@ export class SelectorCostError extends CrawlnodeError {
   static ofMarkup(most: number): SelectorCostError {
     return new SelectorCostError(
       '',
-      `getAll() was stopped: the HTML of the selected elements, which lie within each other, is longer than ${most.toLocaleString('en')} ` +
+      `The query was stopped: the HTML of the selected elements, which lie within each other, is longer than ${most.toLocaleString('en')} ` +
         'characters. Select their texts, or fewer of them.',
     );
   }
