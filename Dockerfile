@@ -5,20 +5,14 @@
 ARG NODE=node:20-slim
 
 FROM ${NODE} AS build
-WORKDIR /build
-COPY package.json package-lock.json ./
-# The package's own `prepare` would build before the sources are here; dependencies need no install scripts.
-RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json ./
-COPY scripts/build.mjs scripts/
-COPY src src
-RUN node scripts/build.mjs
-
-FROM ${NODE} AS dependencies
 WORKDIR /crawlnode
 COPY package.json package-lock.json ./
-# `prepare` runs here too and would look for the compiler that --omit=dev leaves out.
+# The package's own `prepare` would build before the sources are here; dependencies need no install scripts.
 RUN npm ci --omit=dev --ignore-scripts
+COPY tsconfig.json ./
+COPY scripts/build.mjs scripts/build-state.mjs scripts/
+COPY src src
+RUN node scripts/build.mjs
 
 FROM ${NODE}
 # What a node's memory is bound by (docs/internals/tuning.md, "Memory"), as `--workers` does it for its nodes.
@@ -27,8 +21,8 @@ WORKDIR /crawlnode
 COPY package.json LICENSE ./
 COPY bin/crawlnode.js bin/
 COPY config config
-COPY --from=dependencies /crawlnode/node_modules node_modules
-COPY --from=build /build/dist dist
+COPY --from=build /crawlnode/node_modules node_modules
+COPY --from=build /crawlnode/dist dist
 RUN chmod 755 bin/crawlnode.js \
  && ln -s /crawlnode/bin/crawlnode.js /usr/local/bin/crawlnode \
  && mkdir /project && chown node:node /project

@@ -6,7 +6,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { isBuildFresh } from './test/helpers/build/build-state.js';
+import { isBuildFresh } from './scripts/build-state.mjs';
 
 const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 

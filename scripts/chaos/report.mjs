@@ -40,7 +40,10 @@ export function tableOf(rows) {
   return table.toString();
 }
 
-/** Put rows that held into the page, each in place of an earlier one of its row, fault and engine. */
+/**
+ * Put rows that held into the page, each in place of an earlier one of its row, fault and engine. A row of --short does not take the
+ * place of one that was measured at length.
+ */
 export async function writeRows(rows) {
   const lines = (await readFile(page, 'utf8')).split('\n');
   const from = lines.indexOf(head) + 2;
@@ -49,7 +52,8 @@ export async function writeRows(rows) {
   const kept = new Map(lines.slice(from, to).map((line) => [keyOf(line), line]));
   for (const row of rows.filter(({ problems }) => problems.length === 0)) {
     const line = lineOf(row);
-    kept.set(keyOf(line), line);
+    const before = kept.get(keyOf(line));
+    if (before === undefined || !isShort(line) || isShort(before)) kept.set(keyOf(line), line);
   }
   const sorted = [...kept].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }));
   lines.splice(from, to - from, ...sorted.map(([, line]) => line));
@@ -67,3 +71,5 @@ function keyOf(line) {
 }
 
 const seconds = (ms) => (ms / 1_000).toFixed(1);
+
+const isShort = (line) => line.includes(' --short ');

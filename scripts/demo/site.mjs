@@ -7,11 +7,11 @@ import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { html, pageOf, pageUrl } from './pages.mjs';
 
-const hosts = ['127.0.0.1', '127.0.0.2', '127.0.0.3'];
-const pages = 200; // per shop
+const hosts = [1, 2, 3, 4, 5, 6].map((n) => `127.0.0.${n}`);
+const pages = 100; // per shop
 const byHand = process.send === undefined;
 
-const log = [];
+let log = [];
 const origins = [];
 for (const [shop, host] of hosts.entries()) {
   const server = await listen(host, byHand ? 8080 + shop : 0, (request, response) =>
@@ -25,7 +25,10 @@ if (byHand) {
   console.log(`${pages * origins.length} pages, beginning with ${origins[0]}/ (Ctrl-C ends it)`);
 } else {
   process.on('message', (message) => {
-    if (message === 'log') process.send({ log });
+    if (message === 'take') {
+      process.send({ log });
+      log = [];
+    }
     if (message === 'count') process.send({ count: log.filter(({ status }) => status === 200).length });
   });
   process.on('disconnect', () => process.exit());
@@ -36,19 +39,22 @@ if (byHand) {
   });
 }
 
-/** Every page takes 10 to 40 ms, as a real site does: the nodes have something to wait for at the same time. */
+/**
+ * Every page takes as long as one of a real site: the nodes have something to wait for at the same time, and hold leases when they
+ * are killed. By hand, in the tutorial, a page takes 1.5 to 2.5 s, so that a reader has the time to look.
+ */
 async function answer(shop, request, response) {
   const n = pageOf(request.url, pages);
-  if (n !== null) await sleep(10 + ((n * 7 + shop) % 31));
+  if (n !== null) await sleep((byHand ? 1_500 : 200) + ((n * 37 + shop * 13) % (byHand ? 1_001 : 201)));
   const [status, body] = n === null ? [404, 'not found\n'] : [200, html(origins, shop, n, pages)];
   response.on('finish', () =>
-    log.push({ url: n === null ? request.url : pageUrl(origins, shop, n), status }),
+    log.push({ url: n === null ? request.url : pageUrl(origins, shop, n), status, atMs: Date.now() }),
   );
   response.writeHead(status, { 'content-type': n === null ? 'text/plain' : 'text/html; charset=utf-8' });
   response.end(body);
 }
 
-/** Another port when that one is taken; where there is only one loopback address, another port of that one. */
+/** Where there is only one loopback address, another port of that one. A port that is taken ends a site started by hand. */
 async function listen(host, port, handler) {
   const server = http.createServer(handler);
   try {
@@ -56,8 +62,11 @@ async function listen(host, port, handler) {
     await once(server, 'listening');
     return server;
   } catch (error) {
-    if (port !== 0) return listen(host, 0, handler);
-    if (host !== hosts[0]) return listen(hosts[0], 0, handler);
-    throw error;
+    if (error.code === 'EADDRNOTAVAIL' && host !== hosts[0]) return listen(hosts[0], port, handler);
+    if (error.code !== 'EADDRINUSE') throw error;
+    console.error(
+      `site: port ${port} of ${host} is taken: end the program that uses it, such as another "npm run site"`,
+    );
+    process.exit(1);
   }
 }

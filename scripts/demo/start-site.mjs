@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** @returns `{ origins, urls }` of the site, `ask('log' | 'count')`, and `stop()`. */
+/** @returns `{ origins, urls }` of the site, `ask('take' | 'count')`, and `stop()`. */
 export async function startSite() {
   const child = fork(fileURLToPath(new URL('site.mjs', import.meta.url)));
   /** Who waits for an answer, in the order of the questions. */

@@ -29,6 +29,8 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'httperror/response_ignored_count':
     'answers with a status that no callback gets, such as 404; the request is done',
   'httperror/response_ignored_status_count/*': 'the same, by HTTP status',
+  'page/final_status_count/*':
+    'pages that ended, by the HTTP status of their last answer, or `none` without one; retries and redirect hops count only with their last answer',
   'robotstxt/request_count': 'fetches of a robots.txt; not among the downloads',
   'robotstxt/response_count': 'answers to them, with any status, after redirects',
   'robotstxt/response_status_count/*': 'the same, by HTTP status',
@@ -63,7 +65,7 @@ export const counterMeanings: Readonly<Record<string, string>> = {
 const src = new URL('../../src/', import.meta.url);
 
 const groups =
-  'custom_stats|extension_exceptions|downloader|retry|redirect|httperror|scheduler|dupefilter|offsite|urllength|request_depth|request_module|spider_exceptions|crashed|robotstxt|cookies|proxies|httpcache|privateaddress|trap|recrawl';
+  'custom_stats|page|extension_exceptions|downloader|retry|redirect|httperror|scheduler|dupefilter|offsite|urllength|request_depth|request_module|spider_exceptions|crashed|robotstxt|cookies|proxies|httpcache|privateaddress|trap|recrawl';
 const name = `(?:${groups})/[A-Za-z_]+(?:/[A-Za-z_]+)*|item_[a-z]+_count|response_received_count`;
 /** A counter's name in quotes; behind `/${` stands a part that varies. */
 const quoted = new RegExp(`['"\`](${name}|spider_exceptions)(/\\$\\{[^'"\`]*)?['"\`]`, 'g');

@@ -15,7 +15,7 @@ const ends: readonly (readonly [reason: string, meaning: string])[] = [
   ['any other', '`throw new CloseSpider(reason)` in the code of the project'],
   ['stopped', 'somebody typed `crawlnode stop`'],
   ['shutdown', 'a signal ended the last node'],
-  ['feed_unwritable', 'a file of items could not be written for the whole grace time'],
+  ['feed_unwritable', 'a file of items could not be written for `WAIT_TIMEOUT`'],
   [
     'requests_lost',
     'nothing was left to crawl, but requests were lost: their records vanished from the store',

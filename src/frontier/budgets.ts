@@ -3,7 +3,9 @@ import type { Budgets, Effects } from './frontier.js';
 
 export const noBudgets: Budgets = { maxPages: 0, maxItems: 0, maxErrors: 0, maxRunMs: 0 };
 
-/** Scrapy's closing reason of each budget. In capitals it is the name of the setting. */
+/**
+ * Scrapy's closing reason of each budget, in the order of the checks, for both engines. In capitals it is the name of the setting.
+ */
 export const closingReasons: Readonly<Record<keyof Budgets, string>> = {
   maxPages: 'closespider_pagecount',
   maxItems: 'closespider_itemcount',
@@ -11,7 +13,7 @@ export const closingReasons: Readonly<Record<keyof Budgets, string>> = {
   maxRunMs: 'closespider_timeout',
 };
 
-const budgetNames = Object.keys(closingReasons) as (keyof Budgets)[];
+export const budgetNames = Object.keys(closingReasons) as (keyof Budgets)[];
 
 /** The budget that closed a run; null for any other reason. */
 export function budgetOf(reason: string): keyof Budgets | null {

@@ -2,7 +2,9 @@
  * Bounds what the body of a page may become in memory (DOWNLOAD_MAX_NODES): 60 MB of tags, which gzip sends as 400 KB, would
  * be 20 million elements and 4.6 GB. Beyond the limit the page fails as `too_complex`.
  */
+
 import { CrawlnodeError } from '../errors.js';
+import { n } from '../format-amounts.js';
 
 /** The default of DOWNLOAD_MAX_NODES, for a Response that no node has made. */
 export const DEFAULT_MAX_NODES = 750_000;
@@ -48,10 +50,9 @@ export class NodeBudget {
   }
 
   #exceeded(): TooComplexError {
-    const most = this.most.toLocaleString('en');
     return new TooComplexError(
       'too_complex',
-      `the body has more than ${most} ${this.#what} (DOWNLOAD_MAX_NODES), so it is not parsed`,
+      `the body has more than ${n(this.most)} ${this.#what} (DOWNLOAD_MAX_NODES), so it is not parsed`,
     );
   }
 }

@@ -241,6 +241,8 @@ export interface NodeResult {
   readonly reason: string;
   /** 0 done or drained, 1 run-time failure, 4 the store was away for too long; a forced end is 130 or 143, which the CLI knows. */
   readonly exitCode: 0 | 1 | 4;
+  /** It has waited for the store or a feed as long as WAIT_TIMEOUT says: nobody is to wait for them again. */
+  readonly hasWaited: boolean;
   /** A sentence for the user when the reason alone is not clear; else null. */
   readonly message: string | null;
   /** Pages, failed requests and items of this node alone. */
@@ -276,6 +278,8 @@ export interface RunTotals {
   /** Pages that answered with an error, and whether any page was processed (`RunSnapshot`). */
   readonly errorPages: number;
   readonly hasGoodPage: boolean;
+  /** Pages that ended in the run, by their final status (`finalStatusCounter`). */
+  readonly statuses: Readonly<Record<string, number>>;
   /** Requests in progress as this node left. */
   readonly leased: number;
   /** Whether the run ended as this node left. Otherwise other nodes go on with it, and the totals are not final. */

@@ -65,11 +65,12 @@ export async function crawlAsNode(deps: NodeDeps): Promise<NodeResult> {
   return {
     reason: end.reason,
     exitCode: failure === null ? end.exitCode : 1,
+    hasWaited: end.hasWaited === true,
     message: end.message ?? failure ?? lossWhy,
     ...{ pages, failed, items, elapsedMs },
     deadEnds: node.deadEnds.list(),
     unusedSlots: node.unusedSlots.list(),
-    customStats: await node.outsideStats.readAll(),
+    customStats: end.atOnce ? {} : await node.outsideStats.readAll(),
     crawl: node.finalTotals?.crawl ?? null,
     run: node.finalTotals?.run ?? null,
   };

@@ -7,6 +7,7 @@ import { lostInJson } from '../http/message/record/json-safe.js';
 import type { FileResult, JsonObject, WaitingItem } from '../http/message/record/request-record.js';
 import type { CrawlContext } from '../user-code/crawl-context.js';
 import { type OpenModules, openModules } from '../user-code/open-modules.js';
+import { whereThrown } from '../user-code/where-thrown.js';
 import type { FileStage, FileStep } from './files/file-stage.js';
 import { type LoadedPipeline, type LoadOptions, loadStages, type PipelineInput } from './load-pipelines.js';
 
@@ -220,7 +221,7 @@ async function filesOf(
     if (isDrop(error) || closingReason(error) !== null) throw error;
     throw error instanceof CrawlnodeError && error.code === 'pipeline_error'
       ? error
-      : pipelineError(name, error);
+      : pipelineError(name, error, whereThrown(error));
   }
 }
 
@@ -236,7 +237,8 @@ async function runPipeline(
     result = await pipeline.processItem(input);
   } catch (error) {
     if (isDrop(error) || closingReason(error) !== null) throw error;
-    throw pipelineError(pipeline.name, isOfFrozenInput(error) ? takesInput(messageOf(error)) : error);
+    const refusal = isOfFrozenInput(error) ? takesInput(messageOf(error)) : error;
+    throw pipelineError(pipeline.name, refusal, whereThrown(error));
   }
   if (result === undefined) return item;
   if (result === input || isCopyOf(input, result)) {
@@ -305,6 +307,8 @@ function isDrop(error: unknown): error is DropItem {
   );
 }
 
-function pipelineError(name: string, cause: unknown): CrawlnodeError {
-  return new CrawlnodeError('pipeline_error', `${name}: ${messageOf(cause)}`, { cause });
+/** @param where the place in the pipeline's own code that threw; null where crawlnode refuses what it gave */
+function pipelineError(name: string, cause: unknown, where: string | null = null): CrawlnodeError {
+  const place = where === null ? '' : ` (${where})`;
+  return new CrawlnodeError('pipeline_error', `${name}: ${messageOf(cause)}${place}`, { cause });
 }

@@ -11,6 +11,13 @@ import { Spider } from './spider.js';
 export function callbackName(spider: Spider, callback: Callback | string | null): string | null {
   if (callback === null) return null;
   const methods = methodsOf(spider);
+  const given = typeof callback === 'string' ? callback : callback.name;
+  if (notCallbacks.has(given) && (callback === given || callback === spider[given as keyof Spider])) {
+    throw new InvalidRequestError(
+      `callback: crawlnode calls ${given} itself, so it is no callback; give another method of the spider`,
+      { code: 'unknown_callback' },
+    );
+  }
   if (typeof callback === 'string') {
     if (methods.names.has(callback)) return callback;
     throw new InvalidRequestError(

@@ -6,12 +6,12 @@ import { type Callback, isUnfetchable, Request } from '../http/message/request.j
 import type { Response } from '../http/message/response.js';
 import { maskUrls } from '../settings/mask-urls.js';
 import { withinTimeout } from '../user-code/callback-timeout.js';
+import { describeError, whereThrown } from '../user-code/where-thrown.js';
 import { resultsOfCall } from './callback-results.js';
 import { callbackName } from './callbacks.js';
 import { toItem } from './item.js';
 import { scrapyHint } from './scrapy-calls.js';
 import type { Spider } from './spider.js';
-import { describeError, whereThrown } from './where-thrown.js';
 
 /** The argument of an errback: why a request did not reach its callback, after all retries. */
 export interface Failure {

@@ -189,6 +189,7 @@ describe('what the platform and other frameworks have', () => {
 
   it.each([
     ['r.follow(null)', 'follow() on'],
+    ["return r.follow('/', this.closed)", 'crawlnode calls closed itself'],
     ['r.follow(undefined)', 'give a URL or a selection'],
     ["this.logger.info('x')", 'the log is this.log'],
     ["this.crawler.stats.incValue('x')", 'the stats are this.stats'],

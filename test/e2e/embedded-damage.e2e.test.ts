@@ -19,19 +19,9 @@ import { runHere } from '../helpers/cli/run-here.js';
 import { expectSound } from '../helpers/expect-sound.js';
 import { createProject, type Project } from '../helpers/project.js';
 import { type Site, startSite } from '../helpers/sites/site.js';
+import { walk } from '../helpers/walk.js';
 
-const walk = `
-import { Spider, type Response } from 'crawlnode';
-export default class extends Spider {
-  name = 'walk';
-  startUrls = [this.args.start];
-  *parse(response: Response) {
-    yield { url: response.url, text: 'some text of a page '.repeat(2_000) };
-    yield* response.followAll(response.links(), this.parse);
-  }
-}
-`;
-
+const spider = walk(`text: 'some text of a page '.repeat(2_000)`);
 const PAGE_BYTES = 4096;
 
 /** Overwrite a part of a file. */
@@ -73,7 +63,10 @@ describe('a store', { timeout: 240_000 }, () => {
   const settings = { ROBOTSTXT_OBEY: false, NODE_TIMEOUT: 4, HEARTBEAT_INTERVAL: 1 };
   beforeAll(async () => {
     site = await startSite({ pages: 60 });
-    whole = await createProject({ settings, files: { 'spiders/walk.ts': walk } });
+    whole = await createProject({
+      settings,
+      files: { 'spiders/walk.ts': spider },
+    });
     projects.push(whole);
     expect(await crawl(whole, '--max-pages', '20')).toMatchObject({ code: 0 });
     // So that what is damaged is the only copy: without this, the log makes good what the file has lost.
@@ -90,7 +83,10 @@ describe('a store', { timeout: 240_000 }, () => {
     runHere(['crawl', 'walk', '-a', `start=${site.url}`, ...args], { cwd: project.dir });
 
   async function copyOf(project: Project): Promise<{ copy: Project; file: string }> {
-    const copy = await createProject({ settings, files: { 'spiders/walk.ts': walk } });
+    const copy = await createProject({
+      settings,
+      files: { 'spiders/walk.ts': spider },
+    });
     projects.push(copy);
     // Node 24's cpSync does not keep the modes of folders.
     execFileSync('cp', ['-a', project.path('.crawlnode'), copy.path('.crawlnode')]);
@@ -172,6 +168,24 @@ describe('a store', { timeout: 240_000 }, () => {
     expect(isSaid).toBe(after.lost > 0);
     expect(missing + unseen + after.lost + before.pending - after.pending).toBeGreaterThan(0);
     expect(lost.length + after.lost).toBeGreaterThan(0);
+  });
+
+  it('whose crawl has lost the name of its key is refused to a crawl, and loses nothing by a repair', async () => {
+    const { copy, file } = await copyOf(whole);
+    const connection = connect(file);
+    connection.exec("DELETE FROM space WHERE name = 'walk:requests'");
+    connection.close();
+    const cwd = copy.dir;
+    const refused = await crawl(copy, '--exit-when-done');
+    expect({ code: refused.code, said: refused.stdout + refused.stderr }).toEqual({
+      code: 1,
+      said: expect.stringContaining('doctor walk --repair'),
+    });
+    expect(await runHere(['doctor', 'walk', '--deep'], { cwd })).toMatchObject({ code: 1 });
+    expect(await runHere(['doctor', 'walk', '--repair'], { cwd })).toMatchObject({ code: 0 });
+    await expectSound('walk', { cwd });
+    expect(await crawl(copy, '--exit-when-done')).toMatchObject({ code: 0 });
+    expect(await statsOf(copy)).toMatchObject({ pending: 0, done: 60, items: 60 });
   });
 
   it('whose log is damaged opens at an earlier state, or is repaired', async () => {

@@ -3,9 +3,11 @@ import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connect } from '../../src/disk/sqlite.js';
 import { fileIn } from '../../src/frontier/embedded/file/wal.js';
+import { commit, done, request, takeOne } from '../frontier-contract/world.js';
 import { runHere } from '../helpers/cli/run-here.js';
 import { type RunningCli, startCli } from '../helpers/cli.js';
 import { type Engine, onEachEngine, projectOn } from '../helpers/engine-project.js';
+import { joinAs } from '../helpers/joining.js';
 import { type Site, startSite } from '../helpers/sites/site.js';
 import { waitFor } from '../helpers/wait-for.js';
 
@@ -154,6 +156,47 @@ onEachEngine('a loss of a crawl that does not persist, on the %s engine', (engin
     expect(await run('doctor', 'docs', '--accept-losses')).toMatchObject({ code: 0 });
     expect(await crawl('-O', 'docs.jsonl')).toMatchObject({ code: 0 });
     expect((await here.project.read('docs.jsonl')).trim().split('\n')).toHaveLength(60);
+  });
+});
+
+onEachEngine('a loss of items that wait for a feed, on the %s engine', (engine) => {
+  const { run, crawl, here, isSound } = lossOn(engine, {});
+
+  it('is named by doctor, and makes every run exit 1 after a repair until it is accepted', async () => {
+    const feed = { feed: 'feed', host: 'here', path: '/docs.jsonl', pid: 1, owner: 'w', format: 'jsonl' };
+    await here.look(async (frontier) => {
+      await joinAs(frontier, { feeds: ['feed'] });
+      await frontier.push([request('page')], 'links');
+      await commit(frontier, await takeOne(frontier), done, { feedItems: ['{"n":1}', '{"n":2}'] });
+      await frontier.feeds.open(feed, { staleMs: 1 });
+      await frontier.feeds.checkpoint(feed, { sequence: 1, lengthBytes: 8, header: '' }, 0);
+      await frontier.leave('signal');
+    }, 'docs');
+    if (here.redis !== null) {
+      const client = new Redis(here.redis.url);
+      await client.del('docs:requests:~outbox');
+      client.disconnect();
+    } else {
+      const file = connect(fileIn(here.place()));
+      file.exec('DELETE FROM outbox');
+      file.close();
+    }
+    expect(await run('doctor', 'docs', '--deep')).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('0 items wait for the feed feed, and its record says 1'),
+    });
+    expect(await run('doctor', 'docs', '--repair')).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('lost: 1 items that waited for the feed feed'),
+    });
+    await isSound();
+    for (const _ of ['this run', 'every later run'])
+      expect(await crawl()).toMatchObject({
+        code: 1,
+        stdout: expect.stringMatching(/items that waited for a feed/),
+      });
+    expect(await run('doctor', 'docs', '--accept-losses')).toMatchObject({ code: 0 });
+    expect(await crawl()).toMatchObject({ code: 0 });
   });
 });
 

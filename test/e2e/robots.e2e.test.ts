@@ -5,25 +5,15 @@ import { type RunningCli, startCli } from '../helpers/cli.js';
 import { engines, projectOn } from '../helpers/engine-project.js';
 import { type Site, startSite } from '../helpers/sites/site.js';
 import { waitFor } from '../helpers/wait-for.js';
+import { walk } from '../helpers/walk.js';
 
-const walk = `
-import { Spider, type Response } from 'crawlnode';
-export default class extends Spider {
-  name = 'walk';
-  startUrls = this.args.start.split(' ');
-  *parse(response: Response) {
-    yield { url: response.url };
-    yield* response.followAll(response.links(), this.parse);
-  }
-}
-`;
 const PAGES = 12;
 const robots = 'User-agent: *\nDisallow: /page/7.html\n';
 
 describe.each(engines)('robots.txt on the %s engine', (engine) => {
   const here = projectOn(engine, {
     settings: { NODE_TIMEOUT: 2, HEARTBEAT_INTERVAL: 1, CONCURRENT_REQUESTS: 4 },
-    files: { 'spiders/walk.ts': walk },
+    files: { 'spiders/walk.ts': walk() },
   });
   const sites: Site[] = [];
   afterEach(async () => {

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { reading } from './repair.js';
-import { type Crawl, commit, failed, nameOf, request, take } from './world.js';
+import { type Crawl, commit, failed, nameOf, request, take, takeOne } from './world.js';
 
 /** What somebody at the store of one engine can do to the crawl. */
 export interface Hand {
@@ -226,6 +226,20 @@ export function careOfDamages(open: () => Promise<{ crawl: Crawl; hand: Hand }>)
       expect((await outsider.snapshot()).outbox).toMatchObject([{ waiting: 2 }]);
       expect(await outsider.feeds.open(writer, usual)).toMatchObject({ sequence: 51 });
       expect(await outsider.feeds.read('feed', 51, 9)).toEqual(['{"n":1}', '{"n":2}']);
+      await crawl.end();
+    });
+
+    it('whose record is deleted while it is written is refused to its writer, with and without further items', async () => {
+      const { crawl, hand, outsider } = await withItems(1);
+      await outsider.feeds.open(writer, usual);
+      await hand.dropFeeds();
+      const more = { sequence: 2, lengthBytes: 16, header: '' };
+      await expect(outsider.feeds.checkpoint(writer, more, 1)).rejects.toMatchObject(damaged);
+      const { frontier } = await crawl.node({ feeds: ['feed'] });
+      await frontier.push([request('more')], 'links');
+      await commit(frontier, await takeOne(frontier), undefined, { feedItems: ['{"n":3}'] });
+      await expect(outsider.feeds.open(writer, usual)).rejects.toMatchObject(damaged);
+      await outsider.repair(reading(...three), { force: true });
       await crawl.end();
     });
 

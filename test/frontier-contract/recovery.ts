@@ -20,6 +20,18 @@ export function recovery(crawl: () => Crawl): void {
       expect(await peer.frontier.snapshot()).toMatchObject({ done: 1, leased: 0, pending: 0 });
     });
 
+    it('takes no node for dead when the clock of the store is set forward', async () => {
+      const busy = await crawl().node();
+      const peer = await crawl().node();
+      await peer.frontier.push([request('a')], 'links');
+      const lease = await takeOne(busy.frontier);
+      await crawl().world.hand!.setForward(3_600_000);
+      await peer.frontier.lease(0, 0);
+      expect(await peer.frontier.recover()).toBe(0);
+      await commit(busy.frontier, lease);
+      expect(await peer.frontier.snapshot()).toMatchObject({ done: 1, silent: [] });
+    });
+
     it('says which node died, and how many of its requests went back', async () => {
       const silent = await crawl().node({ ...quick, id: 'silent' });
       await crawl().node({ ...quick, id: 'idle' });

@@ -80,6 +80,28 @@ export function runs(crawl: () => Crawl): void {
       expect(await next.frontier.snapshot()).toMatchObject({ failed: 2, run: { items: 0, failed: 1 } });
     });
 
+    it('says what its counters have grown by, also after the counters were reset', async () => {
+      const one = await crawl().node();
+      const counted = async () => (await one.frontier.snapshot()).run?.counters;
+      await one.frontier.push([request('a'), request('b'), request('c'), request('d')], 'links');
+      await commit(one.frontier, await takeOne(one.frontier), done, {
+        stats: { 'page/one': 3, 'page/two': 1 },
+      });
+      expect(await counted()).toMatchObject({ 'page/one': 3, 'page/two': 1 });
+      await one.frontier.leave('shutdown');
+
+      const next = await crawl().node();
+      await commit(next.frontier, await takeOne(next.frontier), done, {
+        stats: { 'page/one': 2, 'page/new': 1 },
+      });
+      const grown = await counted();
+      expect(grown).toMatchObject({ 'page/one': 2, 'page/new': 1 });
+      expect(grown).not.toHaveProperty(['page/two']);
+      await next.frontier.clear(['stats'], { force: true });
+      await commit(next.frontier, await takeOne(next.frontier), done, { stats: { 'page/one': 1 } });
+      expect(await counted()).toMatchObject({ 'page/one': 1 });
+    });
+
     it('knows whether any of its pages was processed, and how many answered with an error', async () => {
       const one = await crawl().node();
       const run = async () => (await one.frontier.snapshot()).run;

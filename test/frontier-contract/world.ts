@@ -32,6 +32,8 @@ export interface ForeignHand {
   deleteSeen(): Promise<void>;
   /** Have the store say that its dupefilter is of this class, as a later crawlnode with the same data format would. */
   renameDupefilter(name: string): Promise<void>;
+  /** Have all that was noted of nodes and of the clock lie so much further back, as if the store's clock were set forward. */
+  setForward(ms: number): Promise<void>;
   /** What is left in the store: names of keys or of tables with rows. */
   left(): Promise<readonly string[]>;
 }

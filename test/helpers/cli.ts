@@ -8,7 +8,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isBuildFresh } from './build/build-state.js';
+import { isBuildFresh } from '../../scripts/build-state.mjs';
 import { disown, own, type Resource } from './resources.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

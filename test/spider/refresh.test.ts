@@ -85,7 +85,7 @@ describe('the rules of a spider in a run', () => {
   });
 
   it('of what is pushed from outside are those of the run that is on, or of the time after the last', () => {
-    const counts = { pages: 0, items: 0, failed: 0, errorPages: 0, hasGoodPage: false };
+    const counts = { pages: 0, items: 0, failed: 0, errorPages: 0, counters: {}, hasGoodPage: false };
     const run = { id: 'one', startedAt: 0, ...counts, endedAt: null };
     expect(runFor(null)).toBe('');
     expect(runFor({ ...run, closed: null })).toBe('one');

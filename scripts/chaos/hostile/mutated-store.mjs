@@ -258,7 +258,10 @@ export default class {
 
 /** The item that waits in the record of a request, changed; null for another record, and now and then for one with an item. */
 function mutateWaiting(bytes, mutate, random) {
-  const text = bytes.toString();
+  // In Redis its place in the queue follows, behind a NUL.
+  const end = bytes.indexOf(0);
+  const tail = end === -1 ? Buffer.alloc(0) : bytes.subarray(end);
+  const text = bytes.subarray(0, bytes.length - tail.length).toString();
   if (!text.includes('"f":{') || random.next() < 0.3) return null;
   const waiting = JSON.stringify(JSON.parse(text).f);
   const at = text.indexOf(waiting);
@@ -268,6 +271,7 @@ function mutateWaiting(bytes, mutate, random) {
     Buffer.from(text.slice(0, at)),
     changed,
     Buffer.from(text.slice(at + waiting.length)),
+    tail,
   ]);
 }
 

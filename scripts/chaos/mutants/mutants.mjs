@@ -11,9 +11,9 @@ export const mutants = [
     name: 'a settle needs its lease (Redis)',
     edits: [
       {
-        file: `${lua}leases/commit-settles.lua`,
-        find: 'if not batch.isLive or not isOurs(crawl, settle, lease) then',
-        replace: 'if not lease then',
+        file: `${lua}leases/settle.lua`,
+        find: 'if not batch.isLive or not isOurs(crawl, page, held) then',
+        replace: 'if not held then',
       },
     ],
     ...{ row: 'R36', engine: 'redis' },
@@ -83,8 +83,8 @@ export const mutants = [
     edits: [
       {
         file: `${sql}dupefilters/seen-index.ts`,
-        find: '|| !open.isEmpty()) return',
-        replace: '|| true) return',
+        find: '&& open.isEmpty())',
+        replace: '&& false)',
       },
     ],
     ...{ row: 'R24', engine: 'embedded', fault: 'the dupefilter' },

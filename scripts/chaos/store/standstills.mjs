@@ -146,7 +146,8 @@ async function twoWriters(row) {
 /** The size of every file is limited, as on a full disk a write fails; the store's own data stay below it on Redis. */
 async function fullDisk(row) {
   const onRedis = row.engine === 'redis';
-  const site = await slowSite(600, 5);
+  // So many that the store is full on the embedded engine long before the last.
+  const site = await slowSite(1_500, 5);
   const settings = { SHUTDOWN_TIMEOUT: 2, FEED_OUTBOX_LIMIT: 50 };
   const crawling = await beginCrawl(row, { site, nodes: 0, settings });
   const node = crawling.start(0, ['--workers', '1'], ['prlimit', `--fsize=${onRedis ? 2_000 : 400_000}`]);

@@ -28,8 +28,8 @@ for each finding, with what to do. Exit code: 0 no problem, 1 a problem, 4 the s
 and its next run may be green again. Use it last: --repair brings back each request whose record is still there.
 
 --repair pauses the crawl, rebuilds queues and counters from the records of the requests, and continues the crawl. Afterwards
-each request that is not done is pending in its old order, delayed or failed, and exists once. If --repair is interrupted, run it
-again. If the file of an embedded store is damaged, --repair copies all readable data to a new file, counts the losses, keeps
+each request that is not done is pending in its old order, delayed or failed, and exists once. It names what it cannot bring back,
+and exits with 1 then. If --repair is interrupted, run it again. If the file of an embedded store is damaged, --repair copies all readable data to a new file, counts the losses, keeps
 the damaged file under another name, and exits with 1.
 
 Examples:

@@ -12,7 +12,7 @@ import { mayExist, projectTemplate, projectTools } from '../project/project-temp
 
 const help = `
 Writes settings, one spider with comments, the schema of its items, a pipeline, a test, configurations of
-TypeScript and Biome, and a README. Existing files are never overwritten. Nothing is downloaded.
+TypeScript and Biome, a script for cron, and a README. Existing files are never overwritten. Nothing is downloaded.
 
 Examples:
   crawlnode init shop
@@ -42,7 +42,8 @@ export const command: CliCommand = {
     for (const [file, text] of written) {
       makeFolder(path.dirname(path.join(folder, file)));
       // `wx` fails if the file was created since the check.
-      await writeFile(path.join(folder, file), text, { flag: 'wx' });
+      const mode = file.endsWith('.sh') ? 0o777 : 0o666;
+      await writeFile(path.join(folder, file), text, { flag: 'wx', mode });
     }
     for (const file of existing) note(context, `${file} exists already and was not changed`);
     if (existing.includes('package.json')) note(context, `tests and lint need: ${toolsCommand}`);

@@ -11,10 +11,11 @@ import { userFeedRecords } from '../../crawler/feeds/user-feed-records.js';
 import { withFeeds } from '../../crawler/feeds/with-feeds.js';
 import { refuseMissing } from '../../crawler/project/load-spider.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
-import { combine, difference, totalsOf } from '../../crawler/run/crawl-totals.js';
+import { combine, difference } from '../../crawler/run/crawl-totals.js';
 import { runCrawl } from '../../crawler/run/run-crawl.js';
-import { needsTotals, type RunGates } from '../../crawler/run/run-gates.js';
+import { needsTotals, type RunGates, type StatusLimit } from '../../crawler/run/run-gates.js';
 import { loadNode } from '../../crawler/run/run-node.js';
+import { totalsOf } from '../../node/shutdown/final-totals.js';
 import { type Context, stderrIsJson } from '../context.js';
 import { exitCodeOf } from '../messages/error-report.js';
 import { addPair, atLeastOne, type Pairs } from '../options/option-parsers.js';
@@ -43,6 +44,11 @@ export function crawlOptions(command: Command): Command {
     .option('--max-pages <n>', 'end the run after this many page downloads of all nodes', atLeastOne)
     .option('--min-items <n>', 'exit with 1 if all nodes of the run together gave fewer items', wholeNumber)
     .option('--max-failed <n>', 'exit with 1 if more requests of the run failed; 0 allows none', wholeNumber)
+    .option(
+      '--max-status <shares>',
+      'exit with 1 if more of the pages of the run ended with a status, such as 404=5%,5xx=1%',
+      statusLimits,
+    )
     .option('--must-finish', 'exit with 1 if the crawl ends in any other way than finished')
     .option('--node-id <id>', 'label of this node in stats and logs')
     .option('--dry-run', 'check everything and print what would be crawled; change nothing')
@@ -157,13 +163,14 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
     targets,
     records,
     writeOrphans: true,
+    isAwaited: crawl.exitWhenDone,
     drain,
     force,
     graceLeftMs,
     log,
     stdout: stdoutOf(targets, signals),
   };
-  const { result: ended, unwritten } = await withFeeds(feedsPlan, async (feeds) => {
+  const runAll = async (feeds: OpenFeeds) => {
     const startedAt = performance.now();
     const before = totalsOf(await frontier.snapshot());
     const ids = targets.map(({ id }) => id);
@@ -179,7 +186,10 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
     const outcome = await workers.ended;
     stopFeedStatus();
     return { outcome, before, startedAt };
-  });
+  };
+  const { result: ended, unwritten } = await withFeeds(feedsPlan, runAll, ({ outcome }) =>
+    outcome.results.some(({ hasWaited }) => hasWaited),
+  );
   const { outcome, before, startedAt } = ended;
   const result = combine(outcome.results, Math.round(performance.now() - startedAt));
   // The counts of a node that died are lost. The store has them, for the crawl as a whole.
@@ -224,10 +234,21 @@ function wholeNumber(text: string): number {
   throw new InvalidArgumentError('Expected a whole number, at least 0.');
 }
 
-function gatesOf({ minItems, maxFailed, mustFinish }: Readonly<Record<string, unknown>>): RunGates {
+/** `404=5%,5xx=1%` */
+function statusLimits(text: string): StatusLimit[] {
+  return text.split(',').map((one) => {
+    const [, status, percent] = /^\s*([1-9]xx|[1-9]\d\d)\s*=\s*(\d{1,3}(?:\.\d+)?)%\s*$/.exec(one) ?? [];
+    if (status !== undefined && Number(percent) <= 100) return { status, percent: Number(percent) };
+    throw new InvalidArgumentError('Expected shares of pages by status, such as 404=5%,5xx=1%.');
+  });
+}
+
+function gatesOf(options: Readonly<Record<string, unknown>>): RunGates {
+  const { minItems, maxFailed, maxStatus, mustFinish } = options;
   return {
     minItems: (minItems as number | undefined) ?? null,
     maxFailed: (maxFailed as number | undefined) ?? null,
+    maxStatus: (maxStatus as StatusLimit[] | undefined) ?? [],
     mustFinish: mustFinish === true,
   };
 }

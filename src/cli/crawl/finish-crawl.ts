@@ -35,7 +35,8 @@ export function finishCrawl(crawl: Crawl, session: CrawlSession, ending: Ending)
   if (verdict.kind === 'unjudged') log.warn({}, verdict.message);
 
   const failures: Failure[] = [];
-  if (unwritten !== null && unwritten !== result.message) {
+  // The node has said it where it ended for that reason.
+  if (unwritten !== null && unwritten !== result.message && result.reason !== 'feed_unwritable') {
     failures.push({ fields: { code: 'feed_unwritable', exitCode: code }, why: unwritten });
   }
   if (verdict.kind === 'failed') {

@@ -1,4 +1,5 @@
 /** The files of a new project, as `crawlnode init` writes them. */
+import { nightly } from './nightly.inlined.js';
 import { items, page, pipeline, spider, test } from './template-code.js';
 import { biome, gitignore, readme, settings, tsconfig } from './template-texts.js';
 
@@ -27,6 +28,7 @@ export function projectTemplate(name: string): Readonly<Record<string, string>> 
     'pipelines/clean.ts': pipeline,
     'test/quotes.test.ts': test,
     'test/quotes.html': page,
+    'nightly.sh': nightly,
     'package.json': packageJson(name),
     'tsconfig.json': tsconfig,
     'biome.json': biome,

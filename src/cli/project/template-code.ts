@@ -48,17 +48,22 @@ export const quoteSchema = z.object({
 export type Quote = z.infer<typeof quoteSchema>;
 `;
 
-export const pipeline = `/** Called with every item before it is stored: ITEM_PIPELINES in crawlnode.yaml names this module. */
-import { DropItem, type ItemPipeline } from 'crawlnode';
-import type { Quote } from '../items.js';
+export const pipeline = `/** Called with every item of every spider before it is stored: ITEM_PIPELINES in crawlnode.yaml names this module. */
+import { DropItem, type ItemPipeline, type PipelineInput } from 'crawlnode';
 
 export default {
-  processItem({ item }: { readonly item: Quote }): Quote {
-    const text = item.text.trim().replace(/^“|”$/g, '');
-    if (text === '') throw new DropItem('a quote without words');
-    return { ...item, text };
+  // Fields differ between spiders, so this changes whatever texts there are.
+  processItem({ item }: PipelineInput) {
+    const fields = Object.entries(item).map(([name, value]) => [name, isText(value) ? tidy(value) : value]);
+    if (fields.every(([, value]) => value === '')) throw new DropItem('an item without content');
+    return Object.fromEntries(fields);
   },
 } satisfies ItemPipeline;
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** Each run of white space becomes one space. */
+const tidy = (text: string) => text.replace(/\\s+/g, ' ').trim();
 `;
 
 export const test = `/** Runs the spider and its pipeline on a saved page, without the network: npm test */
@@ -82,9 +87,9 @@ test('a page gives its quotes, and the request of the next page', async () => {
   );
 });
 
-test('the pipeline removes the quotation marks', () => {
-  const item = { url: page.url, text: '“Less is more.”', author: 'A. Builder', tags: [] };
-  assert.equal(clean.processItem({ item }).text, 'Less is more.');
+test('the pipeline tidies the white space of texts', () => {
+  const input = { item: { text: ' Less is\\n  more. ', tags: ['short'] }, nodeId: 'test', spider: 'quotes', job: null };
+  assert.deepEqual(clean.processItem(input), { text: 'Less is more.', tags: ['short'] });
 });
 `;
 

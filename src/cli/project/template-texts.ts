@@ -50,6 +50,7 @@ export const gitignore = `node_modules/
 .crawlnode/
 *.jsonl
 *.log
+*.lock
 `;
 
 export function readme(name: string): string {
@@ -64,6 +65,7 @@ A crawlnode project.
 | \`pipelines/\` | modules that every item passes; \`ITEM_PIPELINES\` in \`crawlnode.yaml\` names them |
 | \`test/\` | tests of spiders on saved pages |
 | \`crawlnode.yaml\` | the settings of the project |
+| \`nightly.sh\` | crawls every night, and says when a night was bad |
 | \`.crawlnode/\` | the stored crawls, unless REDIS_URL is set |
 
 \`\`\`sh
@@ -90,17 +92,13 @@ npm run lint      # check the code and its format with Biome; "npm run format" c
 
 ## Every night
 
-A script for cron or Airflow. It stops at the first command that fails, and exits with its exit code:
+\`nightly.sh\` crawls from scratch, and replaces \`quotes.jsonl\` only if the crawl was good: it finished, and its result passes the
+*gates* in the script. Otherwise it sends an alert and exits with another code than 0. Adapt the gates to your spider, and call
+the script from cron, systemd or Airflow:
 
-\`\`\`sh
-set -e
-crawlnode reset quotes --yes
-crawlnode crawl quotes -O quotes.new.jsonl --exit-when-done --must-finish --min-items 50 --max-failed 5
-crawlnode doctor quotes --deep
-mv quotes.new.jsonl quotes.jsonl
+\`\`\`cron
+PATH=/usr/local/bin:/usr/bin:/bin
+15 3 * * * /srv/${name}/nightly.sh quotes
 \`\`\`
-
-\`crawl\` fails if the crawl did not finish, if all its nodes together gave fewer than 50 items, or if more than 5 requests
-failed. Choose limits that a complete crawl meets. \`quotes.jsonl\` is replaced only if all commands succeeded.
 `;
 }

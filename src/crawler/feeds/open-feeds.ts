@@ -17,10 +17,10 @@ export interface OpenFeeds {
   /** Why no more items may be committed: a file cannot be written and its outbox is full; null when all is well. */
   failing(): FeedTrouble | null;
   /**
-   * Write the remaining items, for at most `graceMs`, and release the files. @returns why some items could not be written;
-   * null when all were.
+   * Write the remaining items, while `leftMs` says so, and release the files. @returns why some items could not be written; null
+   * when all were.
    */
-  close(graceMs: number): Promise<string | null>;
+  close(leftMs: () => number): Promise<FeedTrouble | null>;
 }
 
 export interface FeedsOptions {
@@ -57,34 +57,35 @@ export async function openFeeds(targets: readonly FeedTarget[], options: FeedsOp
       const why = lost ?? overflow.why();
       return why === null ? null : { why, isFinal: lost !== null };
     },
-    async close(graceMs) {
+    async close(leftMs) {
       overflow.stop();
       stop.abort();
-      const deadline = performance.now() + graceMs;
-      const inTime = (work: Promise<unknown>) => within(work, deadline + LOOK_MS - performance.now());
+      const inTime = (work: Promise<unknown>) => within(work, () => leftMs() + LOOK_MS);
       // These calls run at the same time: each waits long for a store that hangs.
       let isSettled = await inTime(Promise.all(running));
-      while (isSettled && lost === null && unwritten() !== null && performance.now() < deadline) {
-        await sleep(LOOK_MS);
+      while (isSettled && lost === null && unwritten() !== null && leftMs() > 0) {
+        await sleep(Math.min(LOOK_MS, leftMs()));
         isSettled = await inTime(Promise.all(files.map((file) => file.drain().catch(() => {}))));
       }
-      await within(Promise.all(files.map((file) => file.close().catch(() => {}))), LOOK_MS);
-      if (lost !== null) return lost;
+      await within(Promise.all(files.map((file) => file.close().catch(() => {}))), () => LOOK_MS);
+      if (lost !== null) return { why: lost, isFinal: true };
       const why = unwritten() ?? (isSettled || files.length === 0 ? null : 'the frontier does not answer');
-      return why === null
-        ? null
-        : `${why}; committed items wait in the frontier, and the same command writes them`;
+      return why === null ? null : { why, isFinal: false };
     },
   };
 }
 
-/** Whether it came to its end in time. */
-async function within(work: Promise<unknown>, ms: number): Promise<boolean> {
-  const timer = new AbortController();
-  const late = sleep(Math.max(0, ms), false, { signal: timer.signal }).catch(() => false);
-  const isDone = await Promise.race([work.then(() => true), late]);
-  timer.abort();
-  return isDone;
+/** Whether it came to its end in time. The time that is left may change meanwhile. */
+async function within(work: Promise<unknown>, leftMs: () => number): Promise<boolean> {
+  const done = work.then(() => true);
+  for (;;) {
+    const left = leftMs();
+    const timer = new AbortController();
+    const late = sleep(Math.min(LOOK_MS, Math.max(0, left)), false, { signal: timer.signal });
+    const isDone = await Promise.race([done, late.catch(() => false)]);
+    timer.abort();
+    if (isDone || left <= LOOK_MS) return isDone;
+  }
 }
 
 /** All of them or none. */

@@ -2,8 +2,10 @@
 import type { Writable } from 'node:stream';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
+import { unwrittenMessage } from '../../node/shutdown/node-stop-reason.js';
 import { type FeedRecords, noRecords } from '../../pipelines/feeds/feed-records.js';
 import type { Settings } from '../../settings/schema.js';
+import { waitTimeoutMs } from '../project/settings-to-options.js';
 import type { FeedTarget } from './feed-targets.js';
 import type { FeedsOptions, OpenFeeds } from './open-feeds.js';
 
@@ -22,6 +24,8 @@ export interface FeedsPlan {
   readonly drain: AbortSignal;
   /** Aborted to leave at once. Items that are not written then stay in the frontier. */
   readonly force: AbortSignal;
+  /** Somebody waits for the end of the crawl, which decides the default of WAIT_TIMEOUT. */
+  readonly isAwaited: boolean;
   /** The rest of a grace time in ms, once the crawl was told to leave. */
   graceLeftMs(graceMs: number): number;
   readonly log: Logger;
@@ -35,22 +39,24 @@ export interface WithFeeds<T> {
 }
 
 /**
- * Open the files, crawl, write the remaining items.
+ * Open the files, crawl, write the remaining items: for WAIT_TIMEOUT, or for the grace time once the crawl was told to leave.
+ * @param hasWaited whether the crawl ended after it had waited for the store or a feed, so that nothing is waited for any more
  * @throws FeedHeldError when another writer holds a file; CrawlnodeError when one cannot be written; errors of the crawl
  */
 export async function withFeeds<T>(
   plan: FeedsPlan,
   crawl: (feeds: OpenFeeds) => Promise<T>,
+  hasWaited: (result: T) => boolean,
 ): Promise<WithFeeds<T>> {
   const feeds = await openedFeeds(plan);
   let result: T;
   try {
     result = await crawl(feeds);
   } catch (error) {
-    await feeds.close(0);
+    await feeds.close(() => 0);
     throw error;
   }
-  return { result, unwritten: await closeFeeds(plan, feeds) };
+  return { result, unwritten: await closeFeeds(plan, feeds, hasWaited(result)) };
 }
 
 /** Loaded on demand, since a crawl without files does not need this code. */
@@ -60,16 +66,27 @@ async function openedFeeds(plan: FeedsPlan): Promise<OpenFeeds> {
   return openFeeds(plan.targets, optionsOf(plan));
 }
 
-async function closeFeeds(plan: FeedsPlan, feeds: OpenFeeds): Promise<string | null> {
-  const { settings, force, log } = plan;
-  if (force.aborted) return feeds.close(0);
-  const unwritten = await feeds.close(plan.graceLeftMs(settings.SHUTDOWN_TIMEOUT * 1000));
-  if (plan.writeOrphans && unwritten === null) {
+async function closeFeeds(plan: FeedsPlan, feeds: OpenFeeds, hasWaited: boolean): Promise<string | null> {
+  const { settings, drain, force, isAwaited, log } = plan;
+  const waitMs = waitTimeoutMs(settings, isAwaited);
+  const waitsUntil = waitMs === 0 ? Number.POSITIVE_INFINITY : performance.now() + waitMs;
+  let drainsUntil: number | null = null;
+  const trouble = await feeds.close(() => {
+    if (force.aborted || hasWaited) return 0;
+    if (!drain.aborted) return waitsUntil - performance.now();
+    drainsUntil ??= performance.now() + plan.graceLeftMs(settings.SHUTDOWN_TIMEOUT * 1000);
+    return drainsUntil - performance.now();
+  });
+  if (trouble !== null) {
+    const isOver = !drain.aborted && !hasWaited;
+    return trouble.isFinal ? trouble.why : unwrittenMessage(trouble.why, isOver ? waitMs : null);
+  }
+  if (plan.writeOrphans && !force.aborted && !hasWaited) {
     await writeOrphans(plan).catch((error: unknown) => {
       log.debug({ error: String(error) }, 'looking for items of nodes that died here failed');
     });
   }
-  return unwritten;
+  return null;
 }
 
 async function writeOrphans(plan: FeedsPlan): Promise<void> {

@@ -99,8 +99,9 @@ export async function configureSpider(
   const { refreshOf } = await import('../../spider/refresh.js');
   const { adoptScrapyMembers, memberSettings } = await import('../../spider/loading/scrapy-members.js');
   const { misspeltMembers } = await import('../../spider/loading/misspelt-members.js');
+  const { withoutParse } = await import('../../spider/loading/spider-problems.js');
   const spider = createSpider(found.SpiderClass, { args, settings: project });
-  const misspelt = misspeltMembers(spider);
+  const notices = [...misspeltMembers(spider), ...withoutParse(spider)];
   adoptScrapyMembers(spider);
   // Checked early, so that every command that uses the spider reports bad rules first.
   refreshOf(spider);
@@ -110,7 +111,7 @@ export async function configureSpider(
   }));
   const settings = plainObject(spider.customSettings, where);
   const ofSettings = await load(source, { settings, where, members });
-  const loaded = { ...ofSettings, notices: [...ofSettings.notices, ...misspelt] };
+  const loaded = { ...ofSettings, notices: [...ofSettings.notices, ...notices] };
   return {
     loaded,
     found,

@@ -127,6 +127,11 @@ function metaRefreshOf(settings: Settings): MetaRefreshOptions | null {
 /** WAIT_TIMEOUT where somebody waits for the end of the crawl. */
 const AWAITED_TIMEOUT_S = 600;
 
+/** How long a store that is away and a feed that cannot be written are waited for; 0 is without limit. */
+export function waitTimeoutMs({ WAIT_TIMEOUT }: Pick<Settings, 'WAIT_TIMEOUT'>, isAwaited: boolean): number {
+  return ms(WAIT_TIMEOUT ?? (isAwaited ? AWAITED_TIMEOUT_S : 0));
+}
+
 export function nodeOptionsOf(
   settings: Settings,
   command: {
@@ -145,7 +150,7 @@ export function nodeOptionsOf(
     exitWhenDone: command.exitWhenDone,
     startTimeoutMs: ms(settings.START_TIMEOUT),
     graceMs: ms(settings.SHUTDOWN_TIMEOUT),
-    waitTimeoutMs: ms(settings.WAIT_TIMEOUT ?? (command.isAwaited ? AWAITED_TIMEOUT_S : 0)),
+    waitTimeoutMs: waitTimeoutMs(settings, command.isAwaited),
     heartbeatMs: ms(settings.HEARTBEAT_INTERVAL),
     mainLoopTimeoutMs: ms(settings.MAIN_LOOP_TIMEOUT),
     speaksJson: command.speaksJson,

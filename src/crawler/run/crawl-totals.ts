@@ -1,13 +1,11 @@
 /** Combine the results of several nodes, or derive totals from the store when a node returned none. */
-
-import type { Snapshot } from '../../frontier/frontier.js';
 import type { CrawlTotals, NodeResult } from '../../node/node-options.js';
 import { sumOfDeadEnds } from '../../node/page/dead-ends.js';
 import { latestTotals } from './run-gates.js';
 
 /** The combined result of the nodes of one command. */
 export function combine(results: readonly NodeResult[], elapsedMs: number): NodeResult {
-  const sum = (of: keyof Totals) => results.reduce((total, result) => total + result[of], 0);
+  const sum = (of: keyof CrawlTotals) => results.reduce((total, result) => total + result[of], 0);
   const worst =
     results.find(({ exitCode }) => exitCode !== 0) ??
     results.find(({ reason }) => reason !== 'finished') ??
@@ -17,6 +15,7 @@ export function combine(results: readonly NodeResult[], elapsedMs: number): Node
   return {
     reason: worst?.reason ?? 'died',
     exitCode: worst?.exitCode ?? 1,
+    hasWaited: results.some(({ hasWaited }) => hasWaited),
     message: worst?.message ?? null,
     ...{ pages: sum('pages'), failed: sum('failed'), items: sum('items') },
     elapsedMs,
@@ -48,15 +47,8 @@ function latestStats(results: readonly NodeResult[]): NodeResult['customStats'] 
   return Object.assign({}, ...inOrder.map(({ customStats }) => customStats));
 }
 
-export type Totals = Pick<NodeResult, 'pages' | 'failed' | 'items'>;
-
-/** The totals in the store, over all nodes and since the first request of the job. */
-export function totalsOf({ done, failed, counters }: Snapshot): Totals {
-  return { pages: done + failed, failed, items: counters.item_scraped_count ?? 0 };
-}
-
 /** The difference of two readings of the totals; null where the crawl was cleared in between. */
-export function difference(before: Totals, after: Totals): Totals | null {
+export function difference(before: CrawlTotals, after: CrawlTotals): CrawlTotals | null {
   const pages = after.pages - before.pages;
   if (pages < 0) return null;
   return { pages, failed: after.failed - before.failed, items: after.items - before.items };

@@ -18,9 +18,9 @@ import { hasGenerator, startIterator, startRequestOf } from '../../node/seeds/st
 import { loadPipelines } from '../../pipelines/item-pipeline.js';
 import { loadModule } from '../../spider/loading/load-module.js';
 import type { Spider } from '../../spider/spider.js';
-import { whereThrown } from '../../spider/where-thrown.js';
 import { uncountedStats } from '../../stats/stats.js';
 import { inOrder } from '../../user-code/project-modules.js';
+import { whereThrown } from '../../user-code/where-thrown.js';
 import type { FeedTarget } from '../feeds/feed-targets.js';
 import type { LoadedSpider } from '../project/load-spider.js';
 import { linkOptionsOf } from '../project/settings-to-options.js';

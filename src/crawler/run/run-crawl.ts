@@ -19,9 +19,14 @@ export interface CrawlPlan
  */
 export async function runCrawl(plan: CrawlPlan): Promise<WithFeeds<NodeResult>> {
   const { settings } = plan.spider.loaded;
-  return withFeeds({ ...plan, settings, writeOrphans: plan.writer === null }, (feeds) => {
-    plan.onBegin?.();
-    const own = { feeds: plan.targets.map(({ id }) => id), feedsFailing: feeds.failing };
-    return runNode({ ...plan, ...(plan.writer ?? own) });
-  });
+  const isAwaited = plan.isAwaited ?? plan.exitWhenDone;
+  return withFeeds(
+    { ...plan, settings, isAwaited, writeOrphans: plan.writer === null },
+    (feeds) => {
+      plan.onBegin?.();
+      const own = { feeds: plan.targets.map(({ id }) => id), feedsFailing: feeds.failing };
+      return runNode({ ...plan, ...(plan.writer ?? own) });
+    },
+    (result) => result.hasWaited,
+  );
 }

@@ -9,11 +9,20 @@ export interface RunGates {
   readonly minItems: number | null;
   /** `--max-failed`. */
   readonly maxFailed: number | null;
+  /** `--max-status`: the largest share of pages with a status; empty for no limit. */
+  readonly maxStatus: readonly StatusLimit[];
   /** `--must-finish`: any end but a finished crawl fails. */
   readonly mustFinish: boolean;
 }
 
-export const noGates: RunGates = { minItems: null, maxFailed: null, mustFinish: false };
+/** The largest share of the pages of a run that may end with a status. */
+export interface StatusLimit {
+  /** `404`, or `4xx` for all of its hundred. */
+  readonly status: string;
+  readonly percent: number;
+}
+
+export const noGates: RunGates = { minItems: null, maxFailed: null, maxStatus: [], mustFinish: false };
 
 /** The result of checking the gates. */
 export type GateVerdict =
@@ -21,7 +30,12 @@ export type GateVerdict =
   /** `code` is the code in the last line of the log. */
   | {
       readonly kind: 'failed';
-      readonly code: 'not_finished' | 'too_few_items' | 'too_many_failed' | 'nothing_succeeded';
+      readonly code:
+        | 'not_finished'
+        | 'too_few_items'
+        | 'too_many_failed'
+        | 'too_many_of_status'
+        | 'nothing_succeeded';
       readonly message: string;
     }
   /** The run continues on other nodes, so its totals are not final. */
@@ -31,8 +45,8 @@ export type GateVerdict =
 const endedByHand = ['shutdown', 'stopped'];
 
 /** Whether a node must wait for the final totals of the run. */
-export function needsTotals({ minItems, maxFailed }: RunGates): boolean {
-  return minItems !== null || maxFailed !== null;
+export function needsTotals(gates: RunGates): boolean {
+  return namesOf(gates).length > 0;
 }
 
 /** Check how the run ended, and its totals, when this node, or the nodes of this command, left. */
@@ -42,18 +56,22 @@ export function judgeRun(gates: RunGates, result: Pick<NodeResult, 'run' | 'reas
   const { run, reason } = result;
   const names = namesOf(gates);
   if (run === null) {
-    const message = `the totals of the run are not known, so ${names} could not be checked`;
+    const message = `the totals of the run are not known, so ${names.join(' and ')} could not be checked`;
     // A node that finished without totals joined after the run. Otherwise the store may have been unreachable.
     return reason === 'finished'
       ? { kind: 'failed', code: 'too_few_items', message }
       : { kind: 'unjudged', message };
   }
   if (!run.isOver) {
-    const message = `the run goes on on other nodes, so ${names} ${gatesCount(gates) > 1 ? 'were' : 'was'} not checked here`;
+    const were = names.length > 1 ? 'were' : 'was';
+    const message = `the run goes on on other nodes, so ${names.join(' and ')} ${were} not checked here`;
     return { kind: 'unjudged', message };
   }
   return (
-    tooFewItems(gates, run) ?? tooManyFailed(gates, run) ?? nothingSucceeded(result) ?? { kind: 'passed' }
+    tooFewItems(gates, run) ??
+    tooManyFailed(gates, run) ??
+    nothingSucceeded(result) ??
+    tooManyOfStatus(gates, run) ?? { kind: 'passed' }
   );
 }
 
@@ -67,6 +85,7 @@ export function latestTotals(runs: readonly (RunTotals | null)[]): RunTotals | n
     id: first.id,
     ...{ items: largest('items'), failed: largest('failed'), errorPages: largest('errorPages') },
     hasGoodPage: readings.some(({ hasGoodPage }) => hasGoodPage),
+    statuses: readings.map(({ statuses }) => statuses).reduce((a, b) => (sumOf(b) > sumOf(a) ? b : a)),
     leased: Math.min(...readings.map(({ leased }) => leased)),
     isOver: readings.some(({ isOver }) => isOver),
   };
@@ -108,10 +127,30 @@ const itemsText = (items: number, least: number) =>
 const failedText = (failed: number, most: number) =>
   `${howMany(failed, 'request')} failed in the run over all its nodes, more than --max-failed ${n(most)}`;
 
-function namesOf({ minItems, maxFailed }: RunGates): string {
-  const names = [minItems === null ? '' : '--min-items', maxFailed === null ? '' : '--max-failed'];
-  return names.filter((name) => name !== '').join(' and ');
+/** Names the first status that too many pages ended with. */
+function tooManyOfStatus({ maxStatus }: RunGates, { statuses }: RunTotals): GateVerdict | null {
+  const pages = sumOf(statuses);
+  for (const { status, percent } of maxStatus) {
+    const isMeant = (found: string) =>
+      status.endsWith('xx') ? found.length === 3 && found[0] === status[0] : found === status;
+    const count = sumOf(Object.fromEntries(Object.entries(statuses).filter(([found]) => isMeant(found))));
+    if (count * 100 <= pages * percent) continue;
+    const share = `${n(count)} of ${howMany(pages, 'page')} of the run (${((count / pages) * 100).toFixed(1)}%)`;
+    const message = `${share} ended with status ${status}, more than --max-status ${status}=${percent}%`;
+    return { kind: 'failed', code: 'too_many_of_status', message };
+  }
+  return null;
 }
 
-const gatesCount = ({ minItems, maxFailed }: RunGates) =>
-  Number(minItems !== null) + Number(maxFailed !== null);
+const sumOf = (counts: Readonly<Record<string, number>>) =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0);
+
+/** The options that check totals. */
+function namesOf({ minItems, maxFailed, maxStatus }: RunGates): string[] {
+  const named: [name: string, isSet: boolean][] = [
+    ['--min-items', minItems !== null],
+    ['--max-failed', maxFailed !== null],
+    ['--max-status', maxStatus.length > 0],
+  ];
+  return named.filter(([, isSet]) => isSet).map(([name]) => name);
+}

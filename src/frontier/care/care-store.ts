@@ -89,9 +89,15 @@ export interface Examined {
   readonly breaches?: readonly string[];
 }
 
-/** A record, and the id it is stored by. */
-export interface StoredRecord {
+/** A request that must be in one queue, and was found in none or in two. */
+export interface Suspect {
   readonly id: Uint8Array;
+  /** The number of its record, where the engine has one. */
+  readonly n?: number;
+}
+
+/** A record, and the id it is stored by. */
+export interface StoredRecord extends Suspect {
   readonly record: string;
   /** Its request is neither leased nor failed: it must be in a queue. */
   readonly isWaiting: boolean;
@@ -112,18 +118,18 @@ export interface CareStore<Stored extends StoredRecord = StoredRecord> {
    * @returns null where there is, else all that can be said. @throws DamagedStoreError
    */
   unexaminable(): Promise<readonly string[] | null>;
-  /** All records. A repair that begins again reads them from the start. */
+  /** All records; each call reads them from the start. */
   records(): AsyncIterable<readonly Stored[]>;
   /** All queue entries first, then the rest. Only entries of waiting requests are counted as such. */
   examine(): AsyncIterable<Examined>;
   /** Those of these requests that must be waiting at this instant: most have been leased, or are done. */
-  unexplained(ids: readonly Uint8Array[]): Promise<readonly Uint8Array[]>;
+  unexplained(suspects: readonly Suspect[]): Promise<readonly Suspect[]>;
   /**
    * A second look at requests that the walks found in no queue, or in several. @returns those of which this holds at one
    * instant, with the states they wait in.
    */
   misplaced(
-    ids: readonly Uint8Array[],
+    suspects: readonly Suspect[],
   ): Promise<readonly { readonly id: Uint8Array; readonly states: readonly WaitingState[] }[]>;
 
   /**

@@ -20,13 +20,14 @@ import {
   type NodeView,
   type OddEntry,
   type ReadRecord,
+  type Suspect,
   type Totals,
 } from './care-store.js';
 import { IdTable } from './id-table.js';
 
 const [RECORD, ENTRY] = [1, 2];
 
-/** Requests of one second look. */
+/** Requests of one second look, at least. */
 const GROUP = 500;
 
 /**
@@ -37,7 +38,7 @@ export async function verify(store: CareStore, read?: ReadRecord): Promise<strin
   const instead = await store.unexaminable();
   if (instead !== null) return [...instead];
   const table = new IdTable();
-  const twice: Uint8Array[] = [];
+  const twice: Suspect[] = [];
   const breaches: string[] = [];
   for await (const records of store.records()) {
     for (const { id, record, isWaiting } of records) {
@@ -49,11 +50,11 @@ export async function verify(store: CareStore, read?: ReadRecord): Promise<strin
   }
   let isRepairing = false;
   for await (const step of store.examine()) {
-    for (const id of step.entries?.ids ?? []) if ((table.mark(id, ENTRY) & ENTRY) > 0) twice.push(id);
+    for (const id of step.entries?.ids ?? []) if ((table.mark(id, ENTRY) & ENTRY) > 0) twice.push({ id });
     breaches.push(...breachesOf(step));
     isRepairing ||= step.totals?.isRepairing === true;
   }
-  breaches.unshift(...(await lookAgain(store, [twice, table.withFlags(RECORD)])));
+  breaches.unshift(...(await lookAgain(store, table, twice)));
   // It explains most of the others.
   if (isRepairing) breaches.unshift('a repair broke off: repair again');
   // A batch may show what another one has shown.
@@ -61,27 +62,40 @@ export async function verify(store: CareStore, read?: ReadRecord): Promise<strin
 }
 
 /** @returns the breaches of the first group that has any, and how many more there may be. */
-async function lookAgain(store: CareStore, suspects: Iterable<Iterable<Uint8Array>>): Promise<string[]> {
-  const breaches: string[] = [];
-  let [some, unexplained]: [Uint8Array[], Uint8Array[]] = [[], []];
-  let left = 0;
-  const judge = async (least: number) => {
-    unexplained.push(...(await store.unexplained(some)));
-    some = [];
-    if (unexplained.length < least) return;
-    for (const { id, states } of await store.misplaced(unexplained))
-      breaches.push(states.length === 0 ? nowhere(id) : inPlaces(id, states));
+async function lookAgain(store: CareStore, table: IdTable, twice: readonly Suspect[]): Promise<string[]> {
+  const all = twice.length + table.count(RECORD);
+  let looked = 0;
+  let unexplained: Suspect[] = [];
+  const judge = async () => {
+    const misplaced = await store.misplaced(unexplained);
     unexplained = [];
+    return misplaced.map(({ id, states }) => (states.length === 0 ? nowhere(id) : inPlaces(id, states)));
   };
-  for (const ids of suspects) {
-    for (const id of ids) {
-      // Where a whole queue is gone, the first ones say it.
-      if (breaches.length > 0) left += 1;
-      else if (some.push(id) === GROUP) await judge(GROUP);
-    }
+  for await (const some of suspects(store, table, twice)) {
+    looked += some.length;
+    unexplained.push(...(await store.unexplained(some)));
+    if (unexplained.length < GROUP) continue;
+    const breaches = await judge();
+    // Where a whole queue is gone, the first ones say it.
+    if (breaches.length > 0 && looked < all)
+      breaches.push(`I1: up to ${all - looked} more requests are in no queue, or in two`);
+    if (breaches.length > 0) return breaches;
   }
-  if (some.length + unexplained.length > 0) await judge(1);
-  return left > 0 ? [...breaches, `I1: up to ${left} more requests are in no queue, or in two`] : breaches;
+  return unexplained.length > 0 ? judge() : [];
+}
+
+/** Requests in two queues, then those in none: their records are read once more. */
+async function* suspects(
+  store: CareStore,
+  table: IdTable,
+  twice: readonly Suspect[],
+): AsyncIterable<readonly Suspect[]> {
+  if (twice.length > 0) yield twice;
+  if (table.count(RECORD) === 0) return;
+  for await (const records of store.records()) {
+    const some = records.filter(({ id, isWaiting }) => isWaiting && table.flagsOf(id) === RECORD);
+    if (some.length > 0) yield some;
+  }
 }
 
 const nowhere = (id: Uint8Array): string =>

@@ -1,7 +1,10 @@
 /**
- * Limits and numbers of the rules that both engines obey. This is their only home: the Lua library of the Redis engine is
- * given those that it needs when it is put together (`redis/connection/library.ts`).
+ * Limits and numbers of the rules that both engines obey. No engine writes one of them itself: the Lua library of the Redis engine
+ * is given all of them when it is put together (`redis/connection/library.ts`), those included that other folders share.
  */
+export { MAX_COOKIES_PER_DOMAIN, MAX_COOKIES_PER_JAR } from '../../http/cookies/stored-cookie.js';
+export { MAX_STAT_NAMES } from '../../stats/stat-change.js';
+export { LEAST_ROBOTS_REST_MS, MAX_ROBOTS_MS, MOST_ROBOTS_REST_MS } from '../robots/robots-state.js';
 
 /**
  * Further requests of a page are pushed before its settle, in chunks of `PUSH_CHUNK`: a settle is one step of the store, which
@@ -17,7 +20,21 @@ export const MAX_SEED_BYTES = 1024 * 1024;
 export const MAX_SEED_REQUESTS = 50_000;
 /** Bytes of the records of all requests of a seed. */
 export const MAX_SEED_REQUEST_BYTES = 64 * 1024 * 1024;
+
+/** Tunables of a crawl that no node has joined yet: the defaults of the settings. */
+export const FIRST_CONCURRENCY = 8;
+export const FIRST_NODE_TIMEOUT_MS = 30_000;
+export const FIRST_FAILED_LIMIT = 100_000;
+
+/** Requests that one lease brings at most, however many a node asks for. */
+export const MAX_LEASES = 1_000;
+/** Requests without a record that one lease drops at most, and then asks the node to call again. */
+export const MAX_LOST_AT_ONCE = 1_000;
+/** Delayed requests that one lease makes pending, and domains that it makes ready, at most. */
+export const PROMOTED_AT_ONCE = 200;
 export const MAX_WAIT_MS = 1_000;
+/** The furthest that the instant of a domain may be ahead: a jump of the store's clock must block nothing for longer. */
+export const FURTHEST_MS = 24 * 60 * 60 * 1000;
 /** Crashes after which a request is failed as `crashed`. */
 export const MAX_CRASHES = 3;
 /** The same while nodes die that no request explains: then somebody kills them from outside. */
@@ -38,6 +55,15 @@ export const STAND_BACK_MS = 30;
 /** Suspects that one lease looks at, for one whose domain may be leased from. */
 export const SUSPECTS_READ = 100;
 
+/** Expired fingerprints that a batch of accepted requests deletes on Redis: so many, and two for each new one. */
+export const PURGED_AT_ONCE = 100;
+
+/** Sets of cookies whose removal is remembered, so that nodes learn of it. */
+export const MAX_REMOVED_COOKIES = 1_000;
+/** Sets of cookies that one answer brings at most, and their length; but always one set. */
+export const MAX_COOKIE_SETS = 100;
+export const MAX_COOKIE_CHARS = 256 * 1024;
+
 /**
  * A crawl with requests that no lease can find stands still. After so many ms a node rebuilds its indexes: a state that no verb
  * leaves behind, so the time only keeps a hand that is at work from seeing it.
@@ -57,3 +83,8 @@ export const CLOCK_SAVE_MS = 1_000;
 export const CLOCK_SHRINKS_BY = 100;
 /** With an offset, a longer step forward is that of the store's own clock, and what the offset was needed for is over. */
 export const CLOCK_STEP_MS = 10_000;
+/**
+ * A live node that finds the clock further on by so much, and by half of the node timeout, since any node has called knows that it
+ * was set forward, or that all nodes stood still: heartbeats count from then. Longer than a node is silent between two calls.
+ */
+export const CLOCK_LEAP_MS = 3_000;

@@ -76,6 +76,8 @@ export interface RunSnapshot {
   readonly errorPages: number;
   /** Whether any page of this run was processed, on any node. */
   readonly hasGoodPage: boolean;
+  /** What the counters have grown by in this run. */
+  readonly counters: Readonly<Record<string, number>>;
   /** Why the run ended; null while it goes on. */
   readonly closed: string | null;
   /** When its last node left, in ms since 1970; null while it goes on, and when all its nodes died. */

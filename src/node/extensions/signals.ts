@@ -9,9 +9,9 @@ import type { Response } from '../../http/message/response.js';
 import type { Logger } from '../../log.js';
 import type { ItemObserver } from '../../pipelines/item-pipeline.js';
 import type { Spider } from '../../spider/spider.js';
-import { whereThrown } from '../../spider/where-thrown.js';
 import { withinTimeout } from '../../user-code/callback-timeout.js';
 import type { Loaded } from '../../user-code/numbered-modules.js';
+import { whereThrown } from '../../user-code/where-thrown.js';
 import { add, type Counters } from '../links/filter-links.js';
 import type { Extension, ExtensionEvents } from './extension.js';
 

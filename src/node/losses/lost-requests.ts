@@ -1,11 +1,12 @@
 /** Messages about lost requests: requests whose records vanished from the store. */
+import { howMany } from '../../format-amounts.js';
 import type { CrawlState } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 
 /** Such as `2 requests are lost: …`, with what to do. @param crawl its arguments in a command */
 export function lossMessage(lost: number, crawl: string): string {
   return (
-    `${requestsAre(lost)} lost: their records, or items that waited for a feed, vanished from the store, because somebody deleted keys or rows, or Redis ` +
+    `${howMany(lost, 'request')} ${lost === 1 ? 'is' : 'are'} lost: their records, or items that waited for a feed, vanished from the store, because somebody deleted keys or rows, or Redis ` +
     `evicted them. ${whatToDo(crawl, true)}`
   );
 }
@@ -20,10 +21,6 @@ export function whatToDo(crawl: string, mayRepair: boolean): string {
     `or with "crawlnode reset ${crawl}", which deletes the items and counters too; or go on without these pages and what they ` +
     `link to: "crawlnode doctor ${crawl} --accept-losses"`
   );
-}
-
-function requestsAre(lost: number): string {
-  return lost === 1 ? '1 request is' : `${lost.toLocaleString('en')} requests are`;
 }
 
 /**

@@ -1,11 +1,11 @@
 /** What users are told when fingerprints vanish from the dupefilter by another hand. */
+import { howMany } from '../../format-amounts.js';
 import type { CrawlState } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 
 /** Such as `20 fingerprints vanished from the dupefilter: …`, with what follows from it. */
 export function vanishedMessage(count: number): string {
-  const which = count === 1 ? '1 fingerprint' : `${count.toLocaleString('en')} fingerprints`;
-  return `${which} vanished from the dupefilter: somebody deleted its keys or rows, or Redis evicted them. Links to these pages are new again, so they may be fetched twice`;
+  return `${howMany(count, 'fingerprint')} vanished from the dupefilter: somebody deleted its keys or rows, or Redis evicted them. Links to these pages are new again, so they may be fetched twice`;
 }
 
 const expiringMessage =

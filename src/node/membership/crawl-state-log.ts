@@ -109,7 +109,7 @@ export class CrawlStateLog {
     }
     const totals = totalsOf(snapshot);
     const { pages, items, failed } = totals;
-    const lost = snapshot.lost === 0 ? '' : `, ${snapshot.lost.toLocaleString('en')} lost`;
+    const lost = snapshot.lost === 0 ? '' : `, ${n(snapshot.lost)} lost`;
     log.info(
       { ...totals, busyMs: Math.round(busyMs) },
       `nothing is left to crawl, after ${seconds}: ${howMany(pages, 'page')}, ${howMany(items, 'item')}, ${n(failed)} failed${lost} in the whole crawl; ${what}`,

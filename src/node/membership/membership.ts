@@ -1,4 +1,5 @@
 /** Joins a crawl: registers the node, logs what it found, and pushes the start requests unless another node has. */
+import { howMany } from '../../format-amounts.js';
 import { expires } from '../../frontier/dupefilter-classes.js';
 import type { FrontierRequest, Joined, Shape } from '../../frontier/frontier.js';
 import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
@@ -46,7 +47,7 @@ export function announce({ found, notices }: Joined, { log, spider, open }: Node
 
 function whatItFinds(found: Joined['found'], spider: string): string {
   if (found.nodes > 0) {
-    return `joining the crawl of ${spider}, beside ${found.nodes === 1 ? '1 other node' : `${found.nodes} other nodes`}`;
+    return `joining the crawl of ${spider}, beside ${howMany(found.nodes, 'other node')}`;
   }
   const { pending, delayed, leased } = found;
   const parts = [
@@ -59,7 +60,7 @@ function whatItFinds(found: Joined['found'], spider: string): string {
 
 /** Such as `1 request is`, `2 requests are`. */
 function requests(count: number, one: string, several: string): string {
-  return count === 1 ? `1 request ${one}` : `${count.toLocaleString('en')} requests ${several}`;
+  return `${howMany(count, 'request')} ${count === 1 ? one : several}`;
 }
 
 /**

@@ -30,7 +30,7 @@ const away = [
 
 /** How long to wait for a store, by the clock of this node: that of the store is away too. 0 is without limit. */
 export interface WaitLimits {
-  /** WAIT_TIMEOUT, from the beginning of an outage. */
+  /** WAIT_TIMEOUT, from the first call that was not answered. */
   readonly waitTimeoutMs: number;
   /** CLOSESPIDER_TIMEOUT, from the start of this node. */
   readonly maxRunMs: number;
@@ -54,6 +54,8 @@ export class Outage {
   #isFlapping = false;
   #stable: NodeJS.Timeout | null = null;
   #why: string | null = null;
+  /** The last one. */
+  #error: FrontierUnavailableError | null = null;
 
   constructor(log: Logger, limits: WaitLimits = noLimits, spans: Partial<typeof times> = {}) {
     this.#log = log;
@@ -73,32 +75,62 @@ export class Outage {
    */
   async through<T>(verb: string, stop: AbortSignal, call: () => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
+      const calledAtMs = performance.now();
       try {
-        const answer = await call();
+        const answer = await (this.#failing.size > 0 ? this.#inTime(call()) : call());
         if (this.#failing.size > 0) this.#over(verb);
         return answer;
       } catch (error) {
         if (!(error instanceof FrontierUnavailableError)) throw error;
-        this.#began(verb, error);
+        this.#began(verb, error, calledAtMs);
         if (stop.aborted) throw error;
         this.#refuseToWaitOn(error);
         // Every page that ends waits here; Node warns from the eleventh listener of a signal on.
         setMaxListeners(0, stop);
-        await sleep(backoffMs(attempt), undefined, { signal: stop, ref: true }).catch(() => {});
+        await sleep(Math.min(backoffMs(attempt), this.#leftMs()), undefined, {
+          signal: stop,
+          ref: true,
+        }).catch(() => {});
         if (stop.aborted) throw error;
       }
     }
   }
 
-  #began(verb: string, error: FrontierUnavailableError): void {
+  /** A call that hangs must not outlast the limits. When it is answered later, nobody hears. */
+  async #inTime<T>(call: Promise<T>): Promise<T> {
+    const leftMs = this.#leftMs();
+    if (leftMs === Number.POSITIVE_INFINITY) return call;
+    call.catch(() => {});
+    const timer = new AbortController();
+    const late = sleep(leftMs, null, { signal: timer.signal }).then(() => {
+      throw this.#error;
+    });
+    late.catch(() => {});
+    try {
+      return await Promise.race([call, late]);
+    } finally {
+      timer.abort();
+    }
+  }
+
+  #leftMs(): number {
+    const { waitTimeoutMs, maxRunMs } = this.#limits;
+    const until = (limitMs: number, sinceMs: number) =>
+      limitMs > 0 ? sinceMs + limitMs : Number.POSITIVE_INFINITY;
+    const endsAtMs = Math.min(until(waitTimeoutMs, this.#sinceMs), until(maxRunMs, this.#startedAt));
+    return Math.max(0, endsAtMs - performance.now());
+  }
+
+  #began(verb: string, error: FrontierUnavailableError, calledAtMs: number): void {
     const isNew = this.#failing.size === 0 && this.#stable === null;
     if (this.#stable !== null) clearTimeout(this.#stable);
     this.#stable = null;
     this.#failing.add(verb);
     this.#why = error.message;
+    this.#error = error;
     const now = performance.now();
     if (isNew) {
-      this.#sinceMs = now;
+      this.#sinceMs = calledAtMs;
       this.#isFlapping = now - this.#backMs < this.#times.flapsWithinMs;
     } else if (now - this.#saidMs < this.#times.sayAgainMs) return;
     this.#saidMs = now;

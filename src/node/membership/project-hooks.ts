@@ -4,7 +4,7 @@
  * SHUTDOWN_TIMEOUT, or a moment after the second signal. Then the node leaves without waiting for it.
  */
 import { CrawlnodeError } from '../../errors.js';
-import { describeError, whereThrown } from '../../spider/where-thrown.js';
+import { describeError, whereThrown } from '../../user-code/where-thrown.js';
 import type { NodeDeps } from '../node-options.js';
 
 /** The least time for a hook, also when the drain took all of SHUTDOWN_TIMEOUT, so that it can close a connection. */

@@ -11,9 +11,9 @@ import { DEFAULT_HEADERS, USER_AGENT } from '../../settings/built-in-middleware.
 import { maskUrls } from '../../settings/mask-urls.js';
 import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
-import { describeError, whereThrown } from '../../spider/where-thrown.js';
 import { withinTimeout } from '../../user-code/callback-timeout.js';
 import type { Loaded } from '../../user-code/numbered-modules.js';
+import { describeError, whereThrown } from '../../user-code/where-thrown.js';
 import type { DownloaderMiddleware } from './downloader-middleware.js';
 
 /** What a pass through the modules led to. */

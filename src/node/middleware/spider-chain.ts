@@ -7,9 +7,9 @@ import type { Response } from '../../http/message/response.js';
 import { resultsOf } from '../../spider/callback-results.js';
 import type { PageLimits } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
-import { describeError, whereThrown } from '../../spider/where-thrown.js';
 import { withinTimeout } from '../../user-code/callback-timeout.js';
 import type { Loaded } from '../../user-code/numbered-modules.js';
+import { describeError, whereThrown } from '../../user-code/where-thrown.js';
 import type { Thrown } from './downloader-chain.js';
 import type { SpiderMiddleware, SpiderResult } from './spider-middleware.js';
 

@@ -21,7 +21,7 @@ import type { FrontierRequest } from '../../http/message/record/request-record.j
 import { Request } from '../../http/message/request.js';
 import type { Logger } from '../../log.js';
 import type { Spider } from '../../spider/spider.js';
-import { whereThrown } from '../../spider/where-thrown.js';
+import { whereThrown } from '../../user-code/where-thrown.js';
 import type { LinkRules } from '../links/filter-links.js';
 import type { Outage } from '../membership/outage.js';
 import type { Alarm } from '../membership/wake-up.js';

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Frontier, RunSnapshot, Snapshot } from '../../frontier/frontier.js';
 import type { CrawlTotals, RunTotals } from '../node-options.js';
+import { pagesByStatus } from '../page/judge-download.js';
 
 /** How often to look again while other nodes finish their pages. */
 const LOOK_AGAIN_MS = 200;
@@ -25,22 +26,24 @@ export async function readFinalTotals(
   for (;;) {
     const snapshot = await frontier.snapshot();
     const isOver = hasRunEnded(snapshot, reason);
-    if (!isOver || snapshot.leased === 0 || waitForOthers() <= 0) return totalsOf(snapshot, isOver);
+    if (!isOver || snapshot.leased === 0 || waitForOthers() <= 0) return finalTotalsOf(snapshot, isOver);
     await sleep(LOOK_AGAIN_MS);
   }
 }
 
-function totalsOf(snapshot: Snapshot, isOver: boolean): FinalTotals {
-  const { done, failed, leased, counters, run } = snapshot;
-  return {
-    crawl: { pages: done + failed, failed, items: counters.item_scraped_count ?? 0 },
-    run: run === null ? null : runTotals(run, leased, isOver),
-  };
+function finalTotalsOf(snapshot: Snapshot, isOver: boolean): FinalTotals {
+  const { leased, run } = snapshot;
+  return { crawl: totalsOf(snapshot), run: run === null ? null : runTotals(run, leased, isOver) };
+}
+
+/** The totals in the store, over all nodes and since the first request of the job. */
+export function totalsOf({ done, failed, counters }: Snapshot): CrawlTotals {
+  return { pages: done + failed, failed, items: counters.item_scraped_count ?? 0 };
 }
 
 function runTotals(run: RunSnapshot, leased: number, isOver: boolean): RunTotals {
-  const { id, items, failed, errorPages, hasGoodPage } = run;
-  return { id, items, failed, errorPages, hasGoodPage, leased, isOver };
+  const { id, items, failed, errorPages, hasGoodPage, counters } = run;
+  return { id, items, failed, errorPages, hasGoodPage, statuses: pagesByStatus(counters), leased, isOver };
 }
 
 /** A run ends when it is finished or closed for all nodes, and when its last node leaves, for whatever reason. */

@@ -1,7 +1,7 @@
 /** Decides why a node stops, from the state of the store and of the node itself. Pure functions. */
 import { FrontierGoneError, WaitedTooLongError } from '../../errors.js';
 import type { FeedTrouble } from '../../feed-outbox.js';
-import { howMany } from '../../format-amounts.js';
+import { howMany, n } from '../../format-amounts.js';
 import type { CrawlState, Joined } from '../../frontier/frontier.js';
 import { lossMessage } from '../losses/lost-requests.js';
 
@@ -15,6 +15,8 @@ export interface NodeEnding {
   readonly leave: boolean;
   /** The store has been away for too long, so the leaving node waits for nothing. */
   readonly atOnce?: true;
+  /** `NodeResult.hasWaited`. */
+  readonly hasWaited?: true;
 }
 
 /** The state of a node when it decides whether to stop. */
@@ -88,7 +90,7 @@ export function errorEnding(error: unknown, persist: boolean, held: number): Nod
     const { code: reason, exitCode } = error;
     const inProgress = held === 0 ? 'nothing' : howMany(held, 'request');
     const message = `${error.message}; this node had ${inProgress} in progress, nothing committed is lost, and the next run goes on`;
-    return { reason, exitCode, message, leave: true, atOnce: true };
+    return { reason, exitCode, message, leave: true, atOnce: true, hasWaited: true };
   }
   if (error instanceof FrontierGoneError) {
     const others = persist
@@ -106,9 +108,14 @@ export function errorEnding(error: unknown, persist: boolean, held: number): Nod
  */
 export function feedEnding({ why, isFinal }: FeedTrouble, waitedMs: number): NodeEnding {
   if (isFinal) return { reason: 'feed_changed', exitCode: 1, message: why, leave: true };
-  const waited = `waited ${waitedMs / 1_000} s for it (WAIT_TIMEOUT)`;
-  const message = `${why}; ${waited}; the items committed so far wait in the frontier and are written by the next run`;
-  return { reason: 'feed_unwritable', exitCode: 1, message, leave: true };
+  const message = unwrittenMessage(why, waitedMs);
+  return { reason: 'feed_unwritable', exitCode: 1, message, leave: true, hasWaited: true };
+}
+
+/** @param waitedMs WAIT_TIMEOUT, where that passed; else null */
+export function unwrittenMessage(why: string, waitedMs: number | null): string {
+  const waited = waitedMs === null ? '' : `; waited ${waitedMs / 1_000} s for it (WAIT_TIMEOUT)`;
+  return `${why}${waited}; the items committed so far wait in the frontier and are written by the next run`;
 }
 
 /** Whether no node has had anything to do for so long. A paused crawl is kept for whoever resumes it. */
@@ -132,11 +139,10 @@ export function nothingNew({ found }: Pick<NodeView, 'found'>): string {
 }
 
 function everythingSeen({ seen, lost }: Joined['found']): string {
-  if (lost > 0)
-    return `of the ${seen.toLocaleString('en')} requests known from earlier runs ${lost.toLocaleString('en')} are lost`;
+  if (lost > 0) return `of the ${n(seen)} requests known from earlier runs ${n(lost)} are lost`;
   return seen === 1
     ? 'the one request known from earlier runs is done or failed'
-    : `all ${seen.toLocaleString('en')} requests known from earlier runs are done or failed`;
+    : `all ${n(seen)} requests known from earlier runs are done or failed`;
 }
 
 /** What a user who runs a finished crawl again may want to do. */

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { SpiderLoadError } from '../../errors.js';
-import { describeError, shortPath, whereThrown } from '../where-thrown.js';
+import { describeError, shortPath, whereThrown } from '../../user-code/where-thrown.js';
 import { compileTypeScript } from './compile-typescript.js';
 
 /** The error for a user's module: `file:line:column does not load: reason`. */
@@ -11,12 +11,18 @@ export async function loadError(file: string, error: unknown): Promise<SpiderLoa
   const name = shortPath(file);
   // For an error in a helper that the module imports, name both files.
   const location = where === null || where.startsWith(`${name}:`) ? (where ?? name) : `${name} (at ${where})`;
-  const why = isOfCommonJs(error) ? AS_MODULE : describeError(error);
+  const why = isOfCommonJs(error) ? AS_MODULE : `${describeError(error)}${missingPackageHint(error)}`;
   return new SpiderLoadError(`${location} does not load: ${why}`, { cause: error });
 }
 
 const AS_MODULE =
   "it is CommonJS (require, module.exports), which cannot load crawlnode here: write import { Spider } from 'crawlnode', and export default class … extends Spider";
+
+function missingPackageHint(error: unknown): string {
+  const { message = '' } = error as { readonly message?: string };
+  if (!/^Cannot find package '/.test(message)) return '';
+  return '; install it, or where it stands for files of the project, name it in "imports" of package.json, as in "#lib/*": "./lib/*.ts", since paths of tsconfig.json have no effect at run time';
+}
 
 /** What Node says of a CommonJS module that requires crawlnode, or that stands in a package of ES modules. */
 function isOfCommonJs(error: unknown): boolean {

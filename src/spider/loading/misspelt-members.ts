@@ -24,6 +24,7 @@ function nearlyNamed(spider: Spider): string[] {
   const names = namesFor(spider);
   const meant = [...names, ...scrapySettings].filter((name) => !neverMeant.has(name));
   const byLetters = new Map(meant.map((name) => [lettersOf(name), name]));
+  byLetters.set('startrequests', 'start');
   return [...membersOf(spider)].flatMap(([name, owner]) => {
     const letters = lettersOf(name);
     if (name.startsWith('_') || names.has(name) || byLetters.has(letters)) return [];

@@ -89,6 +89,14 @@ function parseProblem(spider: Spider): string | null {
   return 'it has no method parse, which its startUrls need: add *parse(response) { … }, or give Requests with a callback';
 }
 
+/** A sentence where seeds would need the `parse` that is missing. Whether they name callbacks is not known, so this is no problem. */
+export function withoutParse(spider: Spider): string[] {
+  const { parse, start, makeRequestFromData } = Spider.prototype;
+  if (spider.parse !== parse || spider.start !== start || spider.startUrls.length > 0) return [];
+  if (spider.makeRequestFromData !== makeRequestFromData) return [];
+  return [`the spider ${spider.name} has no method parse, which seeds need that name no other callback`];
+}
+
 /** As in Scrapy since 2.5.1: without a domain the credentials would be sent to any site. */
 function authProblem({ httpUser, httpPass, httpAuthDomain }: Spider): string | null {
   for (const [name, value] of Object.entries({ httpUser, httpPass })) {

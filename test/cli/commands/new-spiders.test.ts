@@ -76,6 +76,41 @@ describe('genspider', () => {
   });
 });
 
+describe('a project of init', () => {
+  it('gives the items of any further spider', async () => {
+    expect((await run('init', 'shop')).code).toBe(0);
+    const inProject = (...args: string[]) => runHere(args, { cwd: project.path('shop') });
+    for (const template of ['basic', 'crawl']) {
+      expect((await inProject('genspider', template, `${site.url}`, '-t', template)).code).toBe(0);
+    }
+    // The pages of the site are not at the paths that the template expects.
+    const rules = await project.read('shop/spiders/crawl.ts');
+    await project.write('shop/spiders/crawl.ts', rules.replace('/\\/item\\//', '/./'));
+    for (const [template, items] of Object.entries({ basic: 1, crawl: 3 })) {
+      const output = `${template}.jsonl`;
+      const options = ['-O', output, '-s', 'DOWNLOAD_DELAY=0', '--exit-when-done'];
+      const crawled = await inProject('crawl', template, ...options);
+      expect(crawled).toMatchObject({ code: 0, stdout: expect.stringContaining(' 0 failed') });
+      expect(await project.readJsonLines(`shop/${output}`)).toHaveLength(items);
+    }
+  });
+
+  it('names file and line of a pipeline that fails', async () => {
+    await run('init', 'shop');
+    const inProject = (...args: string[]) => runHere(args, { cwd: project.path('shop') });
+    await inProject('genspider', 'pages', site.url);
+    await project.write(
+      'shop/pipelines/clean.ts',
+      `export default ({ item }: { item: any }) => {\n  item.text.trim();\n};\n`,
+    );
+    const { stderr } = await inProject('crawl', 'pages', '-o', 'pages.jsonl', '--exit-when-done');
+    expect(stderr).toMatch(
+      /clean\.ts: Cannot read properties of undefined \(reading 'trim'\) \(.*clean\.ts:2:\d+\)/,
+    );
+    expect((await inProject('failed', 'pages', 'list')).stdout).toMatch(/clean\.ts:2:\d+/);
+  });
+});
+
 describe('runspider', () => {
   const spider = `
 import { Spider, type Response } from 'crawlnode';

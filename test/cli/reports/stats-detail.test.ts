@@ -12,7 +12,7 @@ const node = (n: number) => ({
 });
 const run = {
   ...{ id: 'r', startedAt: 0, pages: 600, items: 600, failed: 0, closed: null, endedAt: null },
-  ...{ errorPages: 0, hasGoodPage: true },
+  ...{ errorPages: 0, counters: {}, hasGoodPage: true },
 };
 
 /** A crawl of two nodes, with more counters than a screen has rows. */

@@ -73,6 +73,7 @@ describe('the summary of several nodes', () => {
   const result = {
     reason: 'finished',
     exitCode: 0 as const,
+    hasWaited: false,
     message: null,
     deadEnds: [],
     unusedSlots: [],

@@ -4,7 +4,7 @@ import { judgeRun, latestTotals, noGates, type RunGates } from '../../../src/cra
 
 const run = (items: number, failed = 0, isOver = true) => ({
   ...{ id: 'one', items, failed, isOver },
-  ...{ errorPages: 0, hasGoodPage: true, leased: 0 },
+  ...{ errorPages: 0, hasGoodPage: true, leased: 0, statuses: {} as Record<string, number> },
 });
 const judge = (gates: Partial<RunGates>, totals: ReturnType<typeof run> | null, reason = 'finished') =>
   judgeRun({ ...noGates, ...gates }, { run: totals, reason });
@@ -76,6 +76,21 @@ describe('the gates of a run', () => {
     }
     expect(judge({}, { ...bad, failed: 0, errorPages: 0 })).toEqual(passes);
     expect(judge({ minItems: 0 }, bad)).toMatchObject({ code: 'nothing_succeeded' });
+  });
+
+  it('fail where too many pages ended with a status, by share of all pages that ended', () => {
+    const totals = { ...run(90), statuses: { 200: 85, 404: 5, 500: 1, 503: 1, none: 8 } };
+    const passes = { kind: 'passed' };
+    const limit = (status: string, percent: number) => judge({ maxStatus: [{ status, percent }] }, totals);
+    expect(limit('404', 5)).toEqual(passes);
+    expect(limit('5xx', 2)).toEqual(passes);
+    expect(limit('404', 4.9)).toEqual({
+      kind: 'failed',
+      code: 'too_many_of_status',
+      message: '5 of 100 pages of the run (5.0%) ended with status 404, more than --max-status 404=4.9%',
+    });
+    expect(limit('5xx', 1)).toMatchObject({ message: expect.stringMatching(/^2 of 100 .* 5xx=1%$/) });
+    expect(judge({ maxStatus: [{ status: '404', percent: 5 }] }, run(0))).toEqual(passes);
   });
 
   it('take the latest of what several nodes of a run saw', () => {

@@ -5,23 +5,12 @@ import { startCli } from '../../helpers/cli.js';
 import { onEachEngine, projectOn } from '../../helpers/engine-project.js';
 import { type Site, startSite } from '../../helpers/sites/site.js';
 import { waitFor } from '../../helpers/wait-for.js';
-
-const walk = `
-import { Spider, type Response } from 'crawlnode';
-export default class extends Spider {
-  name = 'walk';
-  startUrls = [this.args.start];
-  *parse(response: Response) {
-    yield { url: response.url };
-    yield* response.followAll(response.links(), this.parse);
-  }
-}
-`;
+import { walk } from '../../helpers/walk.js';
 
 onEachEngine('a feed file on the %s engine', (engine) => {
   const here = projectOn(engine, {
     settings: { ROBOTSTXT_OBEY: false, CONCURRENT_REQUESTS: 8 },
-    files: { 'spiders/walk.ts': walk },
+    files: { 'spiders/walk.ts': walk() },
   });
   let site: Site;
   /** Slow until then: the crawl is not over before the change, and is seldom in the middle of a write. */

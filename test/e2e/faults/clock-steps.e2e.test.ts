@@ -7,20 +7,9 @@ import { createProject } from '../../helpers/project.js';
 import { startRedis } from '../../helpers/redis/redis-server.js';
 import { startSite } from '../../helpers/sites/site.js';
 import { waitFor } from '../../helpers/wait-for.js';
+import { walk } from '../../helpers/walk.js';
 
 const PAGES = 40;
-
-const walk = `
-import { Spider, type Response } from 'crawlnode';
-export default class extends Spider {
-  name = 'walk';
-  startUrls = [this.args.start];
-  *parse(response: Response) {
-    yield { url: response.url };
-    yield* response.followAll(response.links(), this.parse);
-  }
-}
-`;
 
 onEachEngine('a clock that is set back on the %s engine', (engine) => {
   it.skipIf(!canStepClocks).each([
@@ -42,7 +31,7 @@ onEachEngine('a clock that is set back on the %s engine', (engine) => {
         CONCURRENT_REQUESTS: 2,
         ...settings,
       },
-      files: { 'spiders/walk.ts': walk },
+      files: { 'spiders/walk.ts': walk() },
     });
     try {
       const args = ['crawl', 'walk', '-a', `start=${site.url}`, '--exit-when-done', '-o', 'items.jsonl'];

@@ -11,27 +11,18 @@ import { createProject, type Project } from '../../helpers/project.js';
 import { type RedisServer, startRedis } from '../../helpers/redis/redis-server.js';
 import { type Site, startSite } from '../../helpers/sites/site.js';
 import { waitFor } from '../../helpers/wait-for.js';
+import { walk } from '../../helpers/walk.js';
 
 const PAGES = 60;
 /** Each item has 8 KB of text, so that a small disk is full soon. */
-const walk = `
-import { Spider, type Response } from 'crawlnode';
-export default class extends Spider {
-  name = 'walk';
-  startUrls = [this.args.start];
-  *parse(response: Response) {
-    yield { url: response.url, text: 'x'.repeat(8_000) };
-    yield* response.followAll(response.links(), this.parse);
-  }
-}
-`;
+const spider = walk(`text: 'x'.repeat(8_000)`);
 
 let project: Project;
 let site: Site;
 beforeEach(async () => {
   project = await createProject({
     settings: { ROBOTSTXT_OBEY: false, CONCURRENT_REQUESTS: 4, NODE_TIMEOUT: 2, HEARTBEAT_INTERVAL: 1 },
-    files: { 'spiders/walk.ts': walk },
+    files: { 'spiders/walk.ts': spider },
   });
   site = await startSite({ pages: PAGES, delayMs: 50 });
 });

@@ -1,7 +1,9 @@
 /** In place of `src/node/membership/start-thread.ts`: from source, the thread of each node would first load a TypeScript compiler. */
+
+import path from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { builtThread } from './build-state.js';
+import { dist } from '../../../scripts/build-state.mjs';
 
 export function startThread(workerData: object): Worker {
-  return new Worker(builtThread, { workerData });
+  return new Worker(path.join(dist, 'heartbeat-thread.js'), { workerData });
 }

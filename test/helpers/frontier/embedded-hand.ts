@@ -35,6 +35,11 @@ export function embeddedHand(dir: string): ForeignHand {
         file.prepare('UPDATE dupefilter SET choice = ?').run(choice);
         file.prepare('UPDATE crawl SET dupefilter = ?').run(choice);
       }),
+    setForward: (ms) =>
+      byHand((file) => {
+        file.prepare('UPDATE tally SET clock_at = clock_at - ?').run(ms);
+        file.prepare('UPDATE node SET beat_at = beat_at - ?').run(ms);
+      }),
     deleteRecord: ({ id }) =>
       byHand((file) => {
         file

@@ -43,6 +43,12 @@ function redisHand(url: string, spider: string): ForeignHand {
       byHand(async (redis) => {
         await redis.hset(`${spider}:requests:~meta`, 'dupefilter', JSON.stringify({ class: name }));
       }),
+    setForward: (ms) =>
+      byHand(async (redis) => {
+        await redis.hincrby(`${spider}:requests:~meta`, 'clock', -ms);
+        for (const node of await redis.zrange(`${spider}:requests:~nodes`, 0, -1))
+          await redis.zincrby(`${spider}:requests:~nodes`, -ms, node);
+      }),
     deleteRecord: ({ id }) =>
       byHand(async (redis) => void (await redis.hdel(`${spider}:requests`, Buffer.from(id, 'hex')))),
     left: () => byHand((redis) => redis.keys(`${spider}:*`)),

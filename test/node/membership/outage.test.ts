@@ -89,3 +89,15 @@ test('an outage that lasts for too long ends the waiting of all who wait, by eit
     }
   }
 });
+
+test('a call that hangs is not waited for beyond the limit, which counts from the first call that got no answer', async () => {
+  const outage = new Outage(silentLogger, { waitTimeoutMs: 300, maxRunMs: 0 });
+  let calls = 0;
+  const hanging = () => {
+    calls += 1;
+    return calls === 1 ? Promise.reject(new FrontierUnavailableError('away')) : new Promise<never>(() => {});
+  };
+  await expect(outage.through('lease', new AbortController().signal, hanging)).rejects.toThrow(
+    'away; waited 0.3 s for it (WAIT_TIMEOUT)',
+  );
+});

@@ -102,6 +102,19 @@ import { e } from '../shared/e.js';`,
     ]);
   });
 
+  it('imports its neighbours by names of "imports" in package.json', async () => {
+    const { spiders, problems } = await discover({
+      'package.json': '{ "type": "module", "imports": { "#lib/*": "./lib/*.ts" } }',
+      'lib/names.ts': "export const name: string = 'aliased';\n",
+      'spiders/a.ts':
+        "import { Spider } from 'crawlnode';\nimport { name } from '#lib/names';\nexport default class extends Spider { name = name; parse() {} }\n",
+    });
+    expect({ problems, names: spiders.map(({ name }) => name) }).toEqual({
+      problems: [],
+      names: ['aliased'],
+    });
+  });
+
   it('imports CommonJS helpers, JSON with and without the attribute, and modules on demand', async () => {
     const { spiders, problems, stderr } = await discover({
       'spiders/package.json': '{}',
@@ -250,7 +263,9 @@ describe('a module that does not load', () => {
       'spiders/a-types.ts:4:18 does not load: SyntaxError: Unexpected ";"',
       expect.stringMatching(/^spiders\/b-script\.js:2:7 does not load: SyntaxError: /),
       expect.stringMatching(/^spiders\/c-export\.ts:1:\d+ does not load: SyntaxError: .*'Nothing'/),
-      expect.stringMatching(/^spiders\/d-package\.ts does not load: .*no-such-package/),
+      expect.stringMatching(
+        /^spiders\/d-package\.ts does not load: .*no-such-package.*"imports" of package\.json/,
+      ),
       expect.stringMatching(/^spiders\/e-file\.ts does not load: .*no-such-file\.js/),
       expect.stringMatching(/^spiders\/f-throws\.ts:4:\d+ does not load: TypeError: .*null/),
     ]);

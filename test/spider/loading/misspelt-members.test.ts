@@ -85,3 +85,9 @@ describe('a method that only another kind of spider calls', () => {
     expect(misspeltMembers(Object.assign(new CrawlSpider(), { parseStartUrl: method }))).toEqual([]);
   });
 });
+
+it('startRequest is taken for start', () => {
+  expect(hints({ startRequest: method })).toContain(
+    'the spider shop has startRequest, which has no effect; did you mean start?',
+  );
+});

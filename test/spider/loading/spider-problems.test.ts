@@ -1,6 +1,7 @@
 /** Members of a spider that would silently have no effect are refused by name, in any spelling. */
 import { describe, expect, it } from 'vitest';
-import { spiderProblem } from '../../../src/spider/loading/spider-problems.js';
+import { Request } from '../../../src/http/message/request.js';
+import { spiderProblem, withoutParse } from '../../../src/spider/loading/spider-problems.js';
 import { CrawlSpider, type Rule } from '../../../src/spider/rules/crawl-spider.js';
 import { LinkExtractor } from '../../../src/spider/rules/link-extractor.js';
 import { Spider, type SpiderClass } from '../../../src/spider/spider.js';
@@ -95,5 +96,22 @@ describe('fingerprint() of a spider', () => {
     );
     expect(problemWith({ *fingerprint() {} })).toMatch(/^fingerprint\(\) is a generator/);
     expect(problemWith({ fingerprint: () => 'a' })).toBeNull();
+  });
+});
+
+describe('a spider without parse', () => {
+  const sentence = 'the spider shop has no method parse, which seeds need that name no other callback';
+
+  it('is pointed out where seeds would need it', () => {
+    class Seeds extends Spider {
+      override name = 'shop';
+    }
+    class Own extends Seeds {
+      override makeRequestFromData(url: string) {
+        return new Request(url, { callback: 'parsePage' });
+      }
+    }
+    expect(withoutParse(new Seeds())).toEqual([sentence]);
+    expect(withoutParse(new Own())).toEqual([]);
   });
 });

@@ -6,6 +6,7 @@ import {
   type Examined,
   idText,
   type NodeView,
+  type Suspect,
   type Totals,
 } from '../../care/care-store.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
@@ -50,19 +51,14 @@ export function embeddedCare(
       yield* inWindows<string, Examined>(batch, '', examineDomains);
       yield await batch.read(examineCrawl);
     },
-    unexplained: (ids) =>
-      batch.read(({ sql, space }) =>
-        ids.filter(
-          (id) => sql.get`SELECT 1 FROM request WHERE space = ${space} AND id = ${id}` === undefined,
-        ),
-      ),
-    // Records are not found by their ids, so all of them are read: this comes to no more than the first group that is wrong.
-    misplaced: (ids) =>
+    unexplained: async (suspects) => suspects,
+    // No request is in two queues: their ids are unique.
+    misplaced: (suspects) =>
       batch.read(({ sql, space }) => {
-        const rows = sql.all<{ id: Uint8Array }>`
-          SELECT id FROM record WHERE space = ${space} AND lower(hex(id)) IN (SELECT value FROM json_each(${JSON.stringify(ids.map(idText))}))
-            AND NOT EXISTS (SELECT 1 FROM request WHERE request.n = record.n)`;
-        return rows.map(({ id }) => ({ id, states: [] }));
+        const isNowhere = ({ id, n = 0 }: Suspect) =>
+          sql.get`SELECT 1 FROM record WHERE n = ${n} AND space = ${space} AND id = ${id}
+            AND NOT EXISTS (SELECT 1 FROM request WHERE space = ${space} AND id = ${id})` !== undefined;
+        return suspects.filter(isNowhere).map(({ id }) => ({ id, states: [] }));
       }),
 
     async beginRepair(force) {

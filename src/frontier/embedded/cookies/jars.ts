@@ -1,9 +1,8 @@
 /** Counts of the jars, and what is dropped beyond their limits. */
 import { MAX_COOKIES_PER_JAR } from '../../../http/cookies/stored-cookie.js';
-import type { Transaction } from '../crawl/transaction.js';
+import { MAX_REMOVED_COOKIES } from '../../types/limits.js';
 
-/** Removed sets that are kept, so that nodes learn of them. */
-const MAX_REMOVED = 1_000;
+import type { Transaction } from '../crawl/transaction.js';
 
 export function nextVersion({ tally }: Transaction): number {
   tally.cookie_version += 1;
@@ -50,9 +49,9 @@ export function dropJarsBeyond(tx: Transaction, maxJars: number): number {
 export function forgetRemovals({ sql, space, tally }: Transaction): void {
   const { n } = sql.get<{ n: number }>`
     SELECT count(*) AS n FROM cookie_set WHERE space = ${space} AND count = 0`!;
-  if (n <= MAX_REMOVED) return;
+  if (n <= MAX_REMOVED_COOKIES) return;
   const forgotten = sql.all<{ version: number }>`
-    SELECT version FROM cookie_set WHERE space = ${space} AND count = 0 ORDER BY version LIMIT ${n - MAX_REMOVED / 2}`;
+    SELECT version FROM cookie_set WHERE space = ${space} AND count = 0 ORDER BY version LIMIT ${n - MAX_REMOVED_COOKIES / 2}`;
   tally.cookie_floor = Math.max(tally.cookie_floor, forgotten.at(-1)!.version);
   sql.run`DELETE FROM cookie_set WHERE space = ${space} AND count = 0 AND version <= ${tally.cookie_floor}`;
 }

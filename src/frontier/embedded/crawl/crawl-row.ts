@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { dataFormats } from '../../data-format.js';
 import type { Budgets, Control, Dupefilter, Shape, Tunables } from '../../frontier.js';
 import type { RunArguments } from '../../shared-settings/run-arguments.js';
+import { FIRST_CONCURRENCY, FIRST_FAILED_LIMIT, FIRST_NODE_TIMEOUT_MS } from '../../types/limits.js';
 import { writeRow } from '../file/rows.js';
 import type { Statements } from '../file/statements.js';
 
@@ -50,6 +51,8 @@ export interface Run {
   readonly args: RunArguments;
   readonly startedAtMs: number;
   readonly budgets: Budgets;
+  /** The counters of the crawl that it began with. */
+  readonly counters: Readonly<Record<string, number>>;
   /** Why the run leases nothing more; null: it does. `limit`: the budget that closed it, else 0. */
   readonly closing: { readonly reason: string; readonly atMs: number; readonly limit: number } | null;
   /** Why the run ended, with its last node; null while it goes on. */
@@ -110,9 +113,9 @@ export interface FirstShape {
 const firstTunables: Tunables = {
   delayMs: 0,
   randomizeDelay: true,
-  concurrencyPerDomain: 8,
-  nodeTimeoutMs: 30_000,
-  failedLimit: 100_000,
+  concurrencyPerDomain: FIRST_CONCURRENCY,
+  nodeTimeoutMs: FIRST_NODE_TIMEOUT_MS,
+  failedLimit: FIRST_FAILED_LIMIT,
   queueLimit: 0,
   pagesPerDomain: 0,
   slots: null,

@@ -2,6 +2,7 @@
 import { FrontierGoneError } from '../../../errors.js';
 import { dataFormats } from '../../data-format.js';
 import type { FrontierKeys } from '../../open-options.js';
+import { CLOCK_LEAP_MS } from '../../types/limits.js';
 import { StoredRow } from '../file/rows.js';
 import { ContradictingRows } from '../file/sqlite-errors.js';
 import type { Statements } from '../file/statements.js';
@@ -23,6 +24,8 @@ export class OpenCrawl {
   nowMs = 0;
   /** The clock of this machine: for what people see, and for rules of the calendar. */
   wallMs = 0;
+  /** The clock has advanced so much since the last transaction that it was set forward, or that all processes stood still. */
+  hasLeapt = false;
   readonly spaces: Spaces;
   #crawl: StoredRow<CrawlRow> | null;
   #tally: StoredRow<TallyRow> | null;
@@ -43,6 +46,7 @@ export class OpenCrawl {
       const { row } = this.#tally;
       const now = crawlClock({ lastMs: row.clock_at, aheadMs: row.clock_ahead }, this.wallMs);
       this.nowMs = now.atMs;
+      this.hasLeapt = row.clock_at > 0 && this.#isLeap(now.atMs - row.clock_at);
       if (now.isToStore) Object.assign(row, { clock_at: now.atMs, clock_ahead: now.aheadMs });
     }
     this.#noteWork();
@@ -126,6 +130,10 @@ export class OpenCrawl {
     this.#crawl?.write(this.sql, 'crawl', ['space']);
     this.#tally?.write(this.sql, 'tally', ['space']);
     this.spaces.finish();
+  }
+
+  #isLeap(stepMs: number): boolean {
+    return stepMs > CLOCK_LEAP_MS && this.#crawl !== null && stepMs > this.crawl.tunables.nodeTimeoutMs / 2;
   }
 
   #noteWork(): void {

@@ -1,11 +1,10 @@
 /** The delay between two requests to a domain: how long it is, and from when on it runs. */
 import { limitsOf } from '../../shared-settings/domain-limits.js';
-import { LONGEST_TIMER_DELAYS, LONGEST_TIMER_MS } from '../../types/limits.js';
+
+import { FURTHEST_MS, LONGEST_TIMER_DELAYS, LONGEST_TIMER_MS } from '../../types/limits.js';
+
 import type { CrawlRow } from '../crawl/crawl-row.js';
 import type { DomainRow } from './domain-row.js';
-
-/** The furthest a stored instant may be ahead: a jump of the system clock must block nothing for longer. */
-export const FURTHEST_MS = 24 * 60 * 60 * 1000;
 
 /** The delay between two leases of a domain: the longest that any source asks for. */
 export function delayOf(domain: DomainRow, crawl: CrawlRow): number {

@@ -1,7 +1,8 @@
 /** The state of a domain, by its requests, its leases and its delay timer. */
 import { limitsOf } from '../../shared-settings/domain-limits.js';
+import { FURTHEST_MS } from '../../types/limits.js';
 import type { CrawlRow } from '../crawl/crawl-row.js';
-import { dueAtOf, FURTHEST_MS } from './delay-timer.js';
+import { dueAtOf } from './delay-timer.js';
 import type { DomainRow } from './domain-row.js';
 
 /** How many leases a domain may have at the same time. */
@@ -9,17 +10,20 @@ export function concurrencyOf({ name }: DomainRow, { tunables }: CrawlRow): numb
   return limitsOf(tunables, name)?.concurrency ?? tunables.concurrencyPerDomain;
 }
 
+/** The state that follows from its row now. */
+export function stateOf(domain: Readonly<DomainRow>, crawl: CrawlRow, nowMs: number): DomainRow['state'] {
+  if (domain.head_rank !== null && domain.active >= concurrencyOf(domain, crawl)) return 'full';
+  if (dueAtOf(domain, nowMs) > nowMs) return 'waiting';
+  return domain.head_rank === null ? 'idle' : 'ready';
+}
+
 /** Update `state` and `until`. @returns whether the row can be deleted. */
 export function updateState(domain: DomainRow, crawl: CrawlRow, nowMs: number): boolean {
   // After the system clock was set back, instants stored before may be too far ahead.
   domain.next_at = Math.min(domain.next_at, nowMs + FURTHEST_MS);
   domain.blocked_until = Math.min(domain.blocked_until, nowMs + FURTHEST_MS);
-  const dueAtMs = dueAtOf(domain, nowMs);
-  const isTimerRunning = dueAtMs > nowMs;
-  if (domain.head_rank !== null && domain.active >= concurrencyOf(domain, crawl)) domain.state = 'full';
-  else if (isTimerRunning) domain.state = 'waiting';
-  else domain.state = domain.head_rank === null ? 'idle' : 'ready';
-  domain.until = domain.state === 'waiting' ? dueAtMs : null;
+  domain.state = stateOf(domain, crawl, nowMs);
+  domain.until = domain.state === 'waiting' ? dueAtOf(domain, nowMs) : null;
   return domain.state === 'idle' && isForgettable(domain);
 }
 

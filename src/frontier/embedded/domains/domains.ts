@@ -1,9 +1,9 @@
 /** The domains of a crawl: each is read once, changed in place, and written once a transaction. */
+import { FURTHEST_MS, PROMOTED_AT_ONCE } from '../../types/limits.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
 import { StoredRow } from '../file/rows.js';
 import { plainText } from '../file/statements.js';
 import { headOf, isBefore, type Order } from '../queue/order.js';
-import { FURTHEST_MS } from './delay-timer.js';
 import { type DomainRow, newDomain } from './domain-row.js';
 import { updateState } from './domain-state.js';
 
@@ -55,17 +55,17 @@ export class Domains {
   }
 
   /**
-   * Update the state of domains whose delay timer has run out, at most `max`. An instant that is too far ahead was stored
+   * Update the state of domains whose delay timer has run out, a bounded number. An instant that is too far ahead was stored
    * before the system clock was set back.
    */
-  promote(max: number): void {
+  promoteWaiting(): void {
     this.finish();
     const { sql, space, nowMs } = this.#crawl;
     const due = sql.all<{ name: string }>`
       SELECT name FROM domain WHERE space = ${space} AND state = 'waiting' AND until <= ${nowMs}
       UNION ALL
       SELECT name FROM domain WHERE space = ${space} AND state = 'waiting' AND until > ${nowMs + FURTHEST_MS}
-      LIMIT ${max}`;
+      LIMIT ${PROMOTED_AT_ONCE}`;
     for (const { name } of due) this.change(name);
   }
 

@@ -66,13 +66,15 @@ export function openFeed(
 ): FeedCheckpoint | null {
   const { feed, host, path, pid, owner, format } = writer;
   const existing = readFeedRow(tx, feed);
-  const isGone = existing === null && tx.hasCrawl && tx.crawl.feeds.includes(feed);
+  // A settle begins a new row where somebody has deleted the one that had a checkpoint.
+  const isGone = hadCheckpoint(tx, feed) && existing?.written_bytes == null;
   if (isGone || (existing !== null && existing.written > existing.last)) throw feedRecordDamaged(path);
   if (existing !== null && existing.owner !== owner && hasWriter(tx, { ...existing, stale_ms: staleMs })) {
     throw feedHeld(path, existing);
   }
   const goesOn = existing !== null && !mayBeginAnew(existing, owner, anew === true);
   const checkpoint = goesOn ? checkpointOf(existing) : null;
+  if (!goesOn) forgetCheckpoint(tx, feed);
   if (goesOn && checkpoint !== null && existing.format !== null && format && existing.format !== format) {
     throw otherFeedFormat(writer, existing.format);
   }
@@ -136,13 +138,14 @@ export function checkpointFeed(
   after?: number,
 ): void {
   const row = readFeedRow(tx, feed);
+  if (row === null && hadCheckpoint(tx, feed)) throw feedRecordDamaged(path);
   // A reset has deleted the feed.
   if (row === null) return;
   if (row.owner !== owner) throw feedTaken(path);
   const { sequence, lengthBytes, header } = checkpoint;
   if (after !== undefined && row.written !== after && row.written !== sequence) throw feedRolledBack();
   tx.sql.run`DELETE FROM outbox WHERE space = ${row.space} AND feed = ${feed} AND sequence <= ${sequence}`;
-  if (tx.hasCrawl && !tx.crawl.feeds.includes(feed)) tx.crawl.feeds = [...tx.crawl.feeds, feed];
+  if (tx.hasCrawl && !hadCheckpoint(tx, feed)) tx.crawl.feeds = [...tx.crawl.feeds, feed];
   const reached = { written: sequence, written_bytes: lengthBytes, written_header: header };
   writeFeedRow(tx, { ...row, ...reached, seen_at: tx.nowMs });
 }
@@ -202,12 +205,19 @@ export function checkpointOf({ written, written_bytes, written_header }: FeedRow
 /** Whether a reset marked the feed, all items were written and none were added since. */
 const isForgotten = (row: FeedRow): boolean => waiting(row) === 0 && row.forgotten_at === row.last;
 
+/** Whether the crawl knows of a checkpoint of the feed. */
+const hadCheckpoint = (tx: Transaction, feed: string): boolean =>
+  tx.hasCrawl && tx.crawl.feeds.includes(feed);
+
+function forgetCheckpoint(tx: Transaction, feed: string): void {
+  if (hadCheckpoint(tx, feed)) tx.crawl.feeds = tx.crawl.feeds.filter((name) => name !== feed);
+}
+
 function hasWriter({ nowMs }: Transaction, { owner, seen_at, stale_ms, host, pid }: FeedRow): boolean {
   return owner !== null && nowMs - seen_at < stale_ms && (host !== hostname() || isRunning(pid));
 }
 
 function dropFeed(tx: Transaction, { space, feed }: FeedRow): void {
-  const { sql } = tx;
-  if (tx.hasCrawl) tx.crawl.feeds = tx.crawl.feeds.filter((name) => name !== feed);
-  sql.run`DELETE FROM feed WHERE space = ${space} AND feed = ${feed}`;
+  forgetCheckpoint(tx, feed);
+  tx.sql.run`DELETE FROM feed WHERE space = ${space} AND feed = ${feed}`;
 }

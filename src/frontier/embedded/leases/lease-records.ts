@@ -7,6 +7,7 @@ import type { LifeChange } from '../dupefilters/dupefilter.js';
 import { ContradictingRows } from '../file/sqlite-errors.js';
 import type { NodeRow } from '../nodes/node-row.js';
 import { bytesOf, hexOf, makePending, noteLost, type RequestRow } from '../queue/requests.js';
+import { reservePage } from '../requests/budgets.js';
 
 /** A leased request. */
 export interface LeasedRow extends RequestRow {
@@ -37,7 +38,7 @@ export function grantLease(tx: Transaction, holder: NodeRow, domain: DomainRow, 
   }
   tally.tokens = token;
   tally.leased += 1;
-  tally.run_leased += 1;
+  reservePage(tx);
   domain.active += 1;
   holder.leased += 1;
   if (dont_filter === 0) tx.dupefilter.open()?.onLife(id, { state: 'leased' });

@@ -11,9 +11,9 @@ import { addItems } from '../feeds/items.js';
 import { appendCommitted } from '../feeds/outbox.js';
 import { closeRun } from '../nodes/control.js';
 import { feedsOf, type JoinedNode, type NodeRow } from '../nodes/node-row.js';
-import { bytesOf, delay, deleteRequest } from '../queue/requests.js';
-import { accept } from '../requests/acceptance.js';
-import { closeWhenSpent, comesTooLate, countForBudgets } from '../requests/budgets.js';
+import { delay, deleteRequest, hexOf } from '../queue/requests.js';
+import { type Accepted, accept } from '../requests/acceptance.js';
+import { closeWhenSpent, comesTooLate, countForBudgets, giveBackPage } from '../requests/budgets.js';
 import { forgetEarly } from '../requests/early-links.js';
 import { endLease, findLease, type LeasedRow, returnToQueue } from './lease-records.js';
 
@@ -40,32 +40,58 @@ export function settle(
   }
   // A dupefilter that was cleared has the class of the live nodes again.
   tx.crawl.dupefilter ??= tx.crawl.shape?.dupefilter ?? null;
-  // Before the lease ends: a page's link to itself finds a live request, also when its fingerprint was forgotten.
-  const answer = accept(tx, effects.requests, 'links', { id: bytesOf(lease.id), isEarly: false });
-  end(tx, holder, held, outcome);
-  if (effects.latencyMs !== undefined && outcome.kind !== 'released') {
-    adjustDelay(tx, held.domain, Math.max(1, Math.round(effects.latencyMs)), outcome.status);
-  }
-  if (outcome.unstarted === true) tx.tally.run_leased = Math.max(0, tx.tally.run_leased - 1);
-  if (outcome.kind === 'done' || outcome.kind === 'failed') holder.settled += 1;
-  countForBudgets(tx, effects.stats);
-  closeWhenSpent(tx);
-  if (effects.closing !== undefined) closeRun(tx, effects.closing);
-  tx.counters.add(effects.stats);
-  if (effects.custom !== undefined) tx.counters.change(effects.custom);
-  if (withheld !== undefined) tx.counters.add({ 'dupefilter/filtered': withheld.count });
-  addItems(tx, effects.items);
-  if (effects.feedItems.length > 0) appendCommitted(tx, feedsOf(holder), lease.id, effects);
-  if (effects.cookies !== undefined && outcome.kind !== 'released') {
-    commitCookies(tx, effects.cookies, options.maxCookieJars);
-  }
-  if (effects.validators !== undefined && outcome.kind === 'done') {
-    commitValidators(tx, effects.validators, (answer.dropped ?? 0) + (answer.trapped ?? 0) > 0);
-  }
-  return { committed: true, epoch, ...answer };
+  return {
+    committed: true,
+    epoch,
+    ...commitOne(tx, { holder, held, maxCookieJars: options.maxCookieJars }, outcome, effects),
+  };
 }
 
-function end(tx: Transaction, holder: NodeRow, held: LeasedRow, outcome: Outcome): void {
+interface Holding {
+  readonly holder: NodeRow;
+  readonly held: LeasedRow;
+  readonly maxCookieJars: number;
+}
+
+/** Commit one page. */
+function commitOne(
+  tx: Transaction,
+  { holder, held, maxCookieJars }: Holding,
+  outcome: Outcome,
+  effects: Effects,
+): Accepted {
+  const { kind } = outcome;
+  // Judge the links before the page's own request goes, so that a link to the page itself counts as a duplicate.
+  const answer = accept(tx, effects.requests, 'links', { id: held.id, isEarly: false });
+  moveRequest(tx, holder, held, outcome);
+  addCounts(tx, effects);
+  addItems(tx, effects.items);
+  if (effects.feedItems.length > 0) appendCommitted(tx, feedsOf(holder), hexOf(held.id), effects);
+  if (effects.cookies !== undefined && kind !== 'released') commitCookies(tx, effects.cookies, maxCookieJars);
+  if (effects.custom !== undefined) tx.counters.change(effects.custom);
+  // A budget that is used up comes first, since the first reason stays.
+  closeWhenSpent(tx);
+  if (effects.closing !== undefined) closeRun(tx, effects.closing);
+  if (effects.validators !== undefined && kind === 'done') {
+    commitValidators(tx, effects.validators, (answer.dropped ?? 0) + (answer.trapped ?? 0) > 0);
+  }
+  if (effects.latencyMs !== undefined && kind !== 'released') {
+    adjustDelay(tx, held.domain, Math.max(1, Math.round(effects.latencyMs)), outcome.status);
+  }
+  if (kind === 'done' || kind === 'failed') holder.settled += 1;
+  return answer;
+}
+
+/** Add up its counters, and what counts against the budgets. */
+function addCounts(tx: Transaction, { stats, withheld }: Effects): void {
+  tx.counters.add(stats);
+  if (withheld !== undefined) tx.counters.add({ 'dupefilter/filtered': withheld.count });
+  countForBudgets(tx, stats);
+}
+
+/** End the lease, and move its request to its next state. */
+function moveRequest(tx: Transaction, holder: NodeRow, held: LeasedRow, outcome: Outcome): void {
+  if (outcome.unstarted === true) giveBackPage(tx);
   if (outcome.kind === 'released') {
     returnToQueue(tx, held);
     return;

@@ -16,66 +16,48 @@ interface Suspect {
   readonly domain: string;
 }
 
-/**
- * Make this node the volunteer where there is none and a suspect may be leased. A suspect is added to `leases`, or nothing
- * while the node holds other requests. @returns whether it is the volunteer
- */
-export function takeAsVolunteer(tx: Transaction, holder: NodeRow, holding: number, leases: Lease[]): boolean {
-  const { tally } = tx;
-  if (tally.volunteer !== 0 && tally.volunteer !== holder.number) {
-    if (tx.nodes.findAlive(tally.volunteer) !== null) return false;
-    tally.volunteer = 0;
-  }
-  if (tally.volunteer === 0 && firstEligible(tx) === null) return false;
-  tally.volunteer = holder.number;
-  if (holder.leased > 0 || holding > 0) return true;
-  const suspect = firstEligible(tx);
-  const lease = suspect === null ? null : take(tx, holder, suspect);
-  if (lease === null) {
-    tally.volunteer = 0;
-    return false;
-  }
-  leases.push(lease);
-  return true;
-}
-
-/** When the delay of a first suspect has passed; null where another node is the volunteer or no suspect waits for a delay. */
-export function nextSuspectAtMs(tx: Transaction, holder: NodeRow): number | null {
-  const { tally, crawl, nowMs } = tx;
-  if (tally.volunteer !== 0 && tally.volunteer !== holder.number) return null;
-  let nearest: number | null = null;
-  for (const suspect of suspects(tx)) {
-    const domain = tx.domains.find(suspect.domain);
-    if (domain === null || domain.active >= concurrencyOf(domain, crawl)) continue;
-    const dueAtMs = dueAtOf(domain, nowMs);
-    if (dueAtMs > nowMs && (nearest === null || dueAtMs < nearest)) nearest = dueAtMs;
-  }
-  return nearest;
-}
-
-/** The first suspect, in order, whose domain may be leased from. */
-function firstEligible(tx: Transaction): Suspect | null {
-  const { crawl, nowMs } = tx;
-  const eligible = suspects(tx).find((suspect) => {
-    const domain = tx.domains.find(suspect.domain);
+/** Choose the first suspect, in order, whose domain may be leased from. Changes nothing. */
+export function chooseSuspect({ sql, space, tally, domains, crawl, nowMs }: Transaction): Suspect | null {
+  if (tally.suspects === 0) return null;
+  const suspects = sql.all<Suspect>`
+    SELECT n, domain FROM request WHERE space = ${space} AND state = 'suspect'
+    ORDER BY crashes, rank, arrival LIMIT ${SUSPECTS_READ}`;
+  const eligible = suspects.find((suspect) => {
+    const domain = domains.find(suspect.domain);
     return (
-      domain === null || (domain.active < concurrencyOf(domain, crawl) && dueAtOf(domain, nowMs) <= nowMs)
+      domain === null || (dueAtOf(domain, nowMs) <= nowMs && domain.active < concurrencyOf(domain, crawl))
     );
   });
   return eligible ?? null;
 }
 
-function take(tx: Transaction, holder: NodeRow, suspect: Suspect): Lease | null {
+/**
+ * Make this node the volunteer where there is none and a suspect may be leased.
+ * @returns whether it is the volunteer, and the suspect that it gets, if it holds no other request.
+ */
+export function volunteer(
+  tx: Transaction,
+  holder: NodeRow,
+  holding: number,
+): { readonly isVolunteer: boolean; readonly suspect: Suspect | null } {
+  const { tally } = tx;
+  const isOurs = tally.volunteer === holder.number;
+  if (tally.volunteer !== 0 && !isOurs && tx.nodes.findAlive(tally.volunteer) !== null) {
+    return { isVolunteer: false, suspect: null };
+  }
+  const isBusy = holder.leased > 0 || holding > 0;
+  // It still processes a suspect, or finishes its other leases first.
+  if (isOurs && isBusy) return { isVolunteer: true, suspect: null };
+  const suspect = chooseSuspect(tx);
+  tally.volunteer = suspect === null ? 0 : holder.number;
+  return { isVolunteer: suspect !== null, suspect: isBusy ? null : suspect };
+}
+
+/** Lease a chosen suspect, and start the delay timer of its domain. @returns null where its record is gone. */
+export function takeSuspect(tx: Transaction, holder: NodeRow, suspect: Suspect): Lease | null {
   const domain = tx.domains.change(suspect.domain);
   tx.tally.suspects -= 1;
   const lease = grantLease(tx, holder, domain, suspect.n);
   if (lease !== null) startDelayTimer(domain, tx.crawl, tx.nowMs);
   return lease;
-}
-
-function suspects({ sql, space, tally }: Transaction): Suspect[] {
-  if (tally.suspects === 0) return [];
-  return sql.all<Suspect>`
-    SELECT n, domain FROM request WHERE space = ${space} AND state = 'suspect'
-    ORDER BY crashes, rank, arrival LIMIT ${SUSPECTS_READ}`;
 }

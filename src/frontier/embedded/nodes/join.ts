@@ -1,5 +1,7 @@
 /** The join verb: register a node as a new incarnation, which starts or continues the run. */
+
 import { randomBytes } from 'node:crypto';
+import { splitStats } from '../../../stats/stat-change.js';
 import { budgetNotices } from '../../budgets.js';
 import type { Joined, JoinOptions, NodeInfo, Tunables } from '../../frontier.js';
 import { restoreUnderWay } from '../../refusals.js';
@@ -123,7 +125,8 @@ function beginsNewRun({ crawl }: Transaction, others: number): boolean {
   return crawl.run === null || crawl.run.closed !== null || (crawl.run.closing !== null && others === 0);
 }
 
-function beginRun({ crawl, tally, nowMs }: Transaction, { args, budgets, startsAgain }: JoinOptions): void {
+function beginRun(tx: Transaction, { args, budgets, startsAgain }: JoinOptions): void {
+  const { crawl, tally, nowMs } = tx;
   const id = randomBytes(8).toString('hex');
   const ended = { closing: null, closed: null, asking: null, asked: null };
   const counted = {
@@ -135,7 +138,8 @@ function beginRun({ crawl, tally, nowMs }: Transaction, { args, budgets, startsA
     run_accepted: 0,
   };
   Object.assign(tally, { ...counted, run_error_pages: 0, run_good_pages: 0, busy_at: nowMs });
-  crawl.run = { id, args, startedAtMs: nowMs, budgets, ...ended };
+  const { counters } = splitStats(tx.counters.all());
+  crawl.run = { id, args, startedAtMs: nowMs, budgets, counters, ...ended };
   if (startsAgain) setStart(crawl, startKey(args), 0);
 }
 

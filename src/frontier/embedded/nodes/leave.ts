@@ -6,7 +6,7 @@ import { forgetPages } from '../domains/page-quota.js';
 import { leasesOf, returnToQueue } from '../leases/lease-records.js';
 import { crawlState } from '../requests/completion.js';
 import { incarnationName, type NodeRow } from './node-row.js';
-import { declareDead, noLongerAlive } from './recover.js';
+import { declareDead } from './recover.js';
 
 /** Leases still held are returned uncounted. With `heardWithinMs` the node stays if all others may have been killed. */
 export function leave(
@@ -25,7 +25,6 @@ export function leave(
   }
   if (node !== null) {
     for (const held of leasesOf(tx, number)) returnToQueue(tx, held);
-    if (node.is_dead === 0) noLongerAlive(tx, node);
     tx.nodes.drop(number);
   }
   if (options.isRejoin) return { last: false, cleared: false };

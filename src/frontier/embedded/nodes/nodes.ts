@@ -72,12 +72,19 @@ export class Nodes {
 
   /** Write what was changed. */
   finish(): void {
+    if (this.#crawl.hasLeapt) this.all();
     for (const node of this.#loaded?.values() ?? []) node.write(this.#crawl.sql, 'node', ['number']);
   }
 
   /** Drop everything read: the nodes are gone. */
   forget(): void {
     this.#loaded = null;
+  }
+
+  /** Heartbeats count from now, since all look old. A process that was killed is told by its pid. */
+  #hearAll(nodes: Map<number, StoredRow<NodeRow>>): void {
+    this.#crawl.hasLeapt = false;
+    for (const { row } of nodes.values()) if (row.is_dead === 0) row.beat_at = this.#crawl.nowMs;
   }
 
   #load(): Map<number, StoredRow<NodeRow>> {
@@ -88,6 +95,7 @@ export class Nodes {
         new StoredRow(row),
       ]),
     );
+    if (this.#crawl.hasLeapt) this.#hearAll(this.#loaded);
     return this.#loaded;
   }
 }

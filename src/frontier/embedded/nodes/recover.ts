@@ -77,20 +77,11 @@ function maxCrashes({ tally, crawl, nowMs }: Transaction): number {
 
 /** Mark nodes dead that are silent for too long, or whose process is gone from this machine: their tokens are stale now. */
 export function declareDead(tx: Transaction): void {
-  const { nowMs, crawl } = tx;
   for (const node of tx.nodes.all()) {
     if (node.is_dead === 1) continue;
-    // A heartbeat from the future is a clock that was set back: it counts from now.
-    if (node.beat_at > nowMs + crawl.tunables.nodeTimeoutMs) node.beat_at = nowMs;
     if (tx.nodes.isAlive(node)) continue;
     node.is_dead = 1;
-    noLongerAlive(tx, node);
   }
-}
-
-/** A node left or died. */
-export function noLongerAlive({ tally }: Transaction, { number }: NodeRow): void {
-  if (tally.volunteer === number) tally.volunteer = 0;
 }
 
 /** Move up to `max` leases of a dead node: each counts a crash, the last one fails the request. */

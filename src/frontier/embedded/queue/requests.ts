@@ -1,5 +1,6 @@
 /** Live requests: a row and its record each. Functions that change the state also update the counters. */
 import { classOf } from '../../dupefilter-classes.js';
+import { PROMOTED_AT_ONCE } from '../../types/limits.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { plainText } from '../file/statements.js';
@@ -123,13 +124,13 @@ export function dueAfter({ nowMs }: Transaction, arrivalUs: number, delayMs: num
   return Math.min(from + Math.round(delayMs * 1000), Number.MAX_SAFE_INTEGER);
 }
 
-/** Make every delayed request pending that is due, at most `max`, with a new arrival. */
-export function promoteDelayed(tx: Transaction, max: number): void {
+/** Make delayed requests pending that are due, a bounded number, with a new arrival. */
+export function promoteDelayed(tx: Transaction): void {
   if (tx.tally.delayed === 0) return;
   const { sql, space, crawl, nowMs } = tx;
   const due = sql.all<{ n: number; domain: string; priority: number; crashes: number }>`
     SELECT n, domain, priority, crashes FROM request WHERE space = ${space} AND state = 'delayed' AND due <= ${nowMs * 1000}
-    ORDER BY due LIMIT ${max}`;
+    ORDER BY due LIMIT ${PROMOTED_AT_ONCE}`;
   for (const { n, domain, priority, crashes } of due) {
     const arrival = tx.takeArrival();
     const order = orderOf(crawl.queue_class, priority, arrival);

@@ -1,5 +1,6 @@
 /** What `stats` shows: a crawl at one instant, in bounded work. */
 
+import { countersSince } from '../../../stats/counters-since.js';
 import { splitStats } from '../../../stats/stat-change.js';
 import type { NodeSnapshot, PartCounts, RunSnapshot, Shape, Snapshot } from '../../frontier.js';
 import { type CrawlRow, newTally, openWork, type TallyRow } from '../crawl/crawl-row.js';
@@ -14,6 +15,7 @@ const SAMPLE = 50;
 
 export function takeSnapshot(tx: Transaction): Snapshot {
   refuseOtherFormat(tx);
+  const stats = splitStats(tx.counters.all());
   const { spaces } = tx;
   const tally = tx.hasCrawl ? tx.tally : newTally(0, 0);
   const crawl = tx.hasCrawl ? tx.crawl : null;
@@ -44,9 +46,9 @@ export function takeSnapshot(tx: Transaction): Snapshot {
     },
     nodes: nodes.filter((node) => tx.nodes.isAlive(node)).map((node) => describe(tx, node)),
     silent: nodes.filter((node) => !tx.nodes.isAlive(node)).map((node) => describe(tx, node)),
-    ...splitStats(tx.counters.all()),
+    ...stats,
     outbox: listFeeds(tx),
-    run: crawl === null ? null : runOf(crawl, tally),
+    run: crawl === null ? null : runOf(crawl, tally, stats.counters),
     control: crawl?.control ?? 'running',
     shape: crawl === null ? null : agreedShape(crawl),
     queueLimit: crawl === null || crawl.run === null ? null : crawl.tunables.queueLimit,
@@ -71,7 +73,7 @@ export function countParts(tx: Transaction): PartCounts {
   };
 }
 
-function runOf({ run }: CrawlRow, tally: TallyRow): RunSnapshot | null {
+function runOf({ run }: CrawlRow, tally: TallyRow, counters: Snapshot['counters']): RunSnapshot | null {
   if (run === null) return null;
   const { id, startedAtMs, closed, closing } = run;
   return {
@@ -82,6 +84,7 @@ function runOf({ run }: CrawlRow, tally: TallyRow): RunSnapshot | null {
     failed: tally.run_failed,
     errorPages: tally.run_error_pages,
     hasGoodPage: tally.run_good_pages > 0,
+    counters: countersSince(run.counters, counters),
     closed: (closed ?? closing)?.reason ?? null,
     endedAt: closed?.atMs ?? null,
   };

@@ -6,9 +6,9 @@ import type { FrontierRequest, PushAnswer, PushKind, StartPart } from '../../fro
 import type { Transaction } from '../crawl/transaction.js';
 import { PageQuota } from '../domains/page-quota.js';
 import { deleteFailed } from '../failed/failed-list.js';
+import { roomForLinks } from '../queue/queue-limit.js';
 import { bytesOf, dueAfter, insertRequest, liveRequest } from '../queue/requests.js';
 import { setStart, startOf } from '../seeds/starts.js';
-import { roomForLinks } from './budgets.js';
 import { isKnown, keepEarly } from './early-links.js';
 
 /** With `allSeen`: the dupefilter now holds every request of the batch but those with dontFilter. */

@@ -1,11 +1,8 @@
-/** What a run may use up, over all its nodes, and how many requests may wait. */
-import { budgetOf, closingReasons, spentBy } from '../../budgets.js';
+/** What a run may use up, over all its nodes. */
+import { budgetNames, budgetOf, closingReasons, spentBy } from '../../budgets.js';
 import type { Budgets, Effects } from '../../frontier.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
 import { closeRun } from '../nodes/control.js';
-
-/** In the order of the checks. */
-const names = Object.keys(closingReasons) as (keyof Budgets)[];
 
 /** Close the run when a budget is used up. */
 export function closeWhenSpent(open: OpenCrawl): void {
@@ -20,8 +17,24 @@ export function closeWhenSpent(open: OpenCrawl): void {
     maxErrors: tally.run_errors >= budgets.maxErrors,
     maxRunMs: nowMs - startedAtMs >= budgets.maxRunMs,
   };
-  const spent = names.find((name) => budgets[name] > 0 && isSpent[name]);
+  const spent = budgetNames.find((name) => budgets[name] > 0 && isSpent[name]);
   if (spent !== undefined) closeRun(open, closingReasons[spent], budgets[spent]);
+}
+
+/** How many of `wanted` requests the page budget leaves room for. */
+export function roomForPages({ crawl, tally }: OpenCrawl, wanted: number): number {
+  const maxPages = crawl.run?.budgets.maxPages ?? 0;
+  return maxPages === 0 ? wanted : Math.max(0, Math.min(wanted, maxPages - tally.run_leased));
+}
+
+/** Reserve a page: each lease is one. */
+export function reservePage({ tally }: OpenCrawl): void {
+  tally.run_leased += 1;
+}
+
+/** Give the page of a lease back whose download did not begin. */
+export function giveBackPage({ tally }: OpenCrawl): void {
+  tally.run_leased = Math.max(0, tally.run_leased - 1);
 }
 
 /** Why a node with these budgets should not begin a run: the last run was just closed by the same budget. Else null. */
@@ -44,20 +57,4 @@ export function countForBudgets({ tally }: OpenCrawl, stats: Effects['stats']): 
   const { items, errors } = spentBy(stats);
   tally.run_items += items;
   tally.run_errors += errors;
-}
-
-/** Whether pending and delayed requests are at the limit of the queue. */
-export function isFull(crawl: OpenCrawl): boolean {
-  const { queueLimit } = crawl.crawl.tunables;
-  return queueLimit > 0 && waitingRequests(crawl) >= queueLimit;
-}
-
-/** How many discovered requests there is room for. */
-export function roomForLinks(crawl: OpenCrawl): number {
-  const { queueLimit } = crawl.crawl.tunables;
-  return queueLimit === 0 ? Number.POSITIVE_INFINITY : Math.max(0, 2 * queueLimit - waitingRequests(crawl));
-}
-
-function waitingRequests({ tally }: OpenCrawl): number {
-  return tally.pending + tally.suspects + tally.delayed;
 }

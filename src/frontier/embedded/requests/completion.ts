@@ -5,9 +5,9 @@ import type { Transaction } from '../crawl/transaction.js';
 import { areAllWritten } from '../feeds/outbox.js';
 import { isRebuilding } from '../leases/stall.js';
 import { type NodeRow, pipelinesOf } from '../nodes/node-row.js';
+import { isReached } from '../queue/queue-limit.js';
 import { isStarted } from '../seeds/starts.js';
 import { asker, wasAsked } from './ask-idle.js';
-import { isFull } from './budgets.js';
 
 /** The state of the crawl. @param node no item may wait for its pipelines */
 export function crawlState(tx: Transaction, hasStart: boolean, node: NodeRow | null): CrawlState {
@@ -31,7 +31,7 @@ export function crawlState(tx: Transaction, hasStart: boolean, node: NodeRow | n
     seedsWaiting,
     clockAheadMs: Math.max(0, tx.nowMs - tx.wallMs),
     idleMs: isIdle ? Math.max(0, tx.nowMs - tally.busy_at) : 0,
-    full: isFull(tx),
+    full: isReached(tx),
     lost: tally.lost,
     seenGone: tally.seen_gone,
     seenExpires: false,

@@ -17,7 +17,6 @@ import type { CrawlAccess } from '../crawl-access.js';
 import { newEpoch } from '../nodes/join.js';
 import { FIRST_RECORDS, type Step, steps } from '../read/steps.js';
 import { domainName } from '../request-columns.js';
-import { checkPieces, repairPieces } from './dupefilter-pieces.js';
 import { misplaced } from './second-look.js';
 
 /** The words of keys that are walked, in order. */
@@ -32,6 +31,7 @@ const places = [
   'ready',
   'waiting',
   'robots-kept',
+  'pieces',
 ];
 const waitingPlaces: readonly string[] = places.slice(0, 3);
 /** A domain is compared with its queue, which takes several times as long as any other entry. */
@@ -44,9 +44,8 @@ const unreadable = JSON.stringify({
 });
 
 export function redisCare(crawl: CrawlAccess): CareStore {
-  const { connection, call } = crawl;
+  const { call } = crawl;
   const { keys, shape } = crawl.options;
-  const ask: typeof connection.patiently = (question) => connection.patiently(question);
   return {
     unexaminable: async () => null,
     async *records() {
@@ -66,13 +65,16 @@ export function redisCare(crawl: CrawlAccess): CareStore {
         const count = place === 'domains' ? DOMAINS : undefined;
         for await (const step of steps(call, 'examine', { place }, count)) yield examined(place, step);
       }
-      yield { breaches: await ask((client) => checkPieces(client, keys)) };
     },
-    async unexplained(ids) {
-      const { waiting } = named(await call('examine', { ids: ids as readonly Buffer[] }));
-      return list(waiting) as Buffer[];
+    async unexplained(suspects) {
+      const { waiting } = named(await call('examine', { ids: suspects.map(({ id }) => id as Buffer) }));
+      return (list(waiting) as Buffer[]).map((id) => ({ id }));
     },
-    misplaced: (ids) => misplaced(crawl, ids as readonly Buffer[]),
+    misplaced: (suspects) =>
+      misplaced(
+        crawl,
+        suspects.map(({ id }) => id as Buffer),
+      ),
 
     async beginRepair(force) {
       const args = { force, queueClass: shape.queueClass, epoch: newEpoch() };
@@ -93,8 +95,10 @@ export function redisCare(crawl: CrawlAccess): CareStore {
       await call('repair_put', { requests, unreadable });
     },
     async endRepair() {
-      await ask((client) => repairPieces(client, keys));
-      const { feeds, gone, ...counts } = json<Ended>(await call('repair_end', {}));
+      let ofPieces = 0;
+      for await (const step of steps(call, 'repair_pieces', { place: 'pieces' })) ofPieces += int(step.gone);
+      const { feeds, gone: others, ...counts } = json<Ended>(await call('repair_end', {}));
+      const gone = ofPieces + others;
       const losses = Object.values(feeds).flatMap(({ said = null, ...feed }) =>
         feedLosses({ ...feed, said }),
       );

@@ -148,6 +148,11 @@ export class RedisConnection {
     this.#patientUntil = Date.now() + this.#opened.connectTimeoutMs;
   }
 
+  /** From now on the caller waits for a store that is away, and says so. */
+  endPatience(): void {
+    this.#patientUntil = 0;
+  }
+
   close(): void {
     this.#closed = true;
     this.#opened.watch?.close();

@@ -8,6 +8,7 @@
  * the libraries of two versions live side by side.
  */
 import { createHash } from 'node:crypto';
+import { closingReasons } from '../../budgets.js';
 import { dataFormats } from '../../data-format.js';
 import * as limits from '../../types/limits.js';
 import { keyTypes } from '../keys.js';
@@ -20,6 +21,11 @@ import type { Reply } from './reply.js';
 const sharedLimits = Object.entries(limits)
   .map(([name, value]) => `${name} = ${value}`)
   .sort()
+  .join(', ');
+
+/** The closing reason of each budget, in the order of the checks. */
+const reasons = Object.entries(closingReasons)
+  .map(([budget, reason]) => `{ budget = '${budget}', reason = '${reason}' }`)
   .join(', ');
 
 /** What runs while the library is loaded; all else only declares what a call runs. */
@@ -70,6 +76,7 @@ function assemble(): Library {
   const body = [
     `local FORMAT = '${dataFormats.redis}'`,
     `local limits = { ${sharedLimits} }`,
+    `local closingReasons = { ${reasons} }`,
     `local ${tables.join(', ')} = ${tables.map(() => '{}').join(', ')}`,
     `local keyTypes = { ${keyTypes.map((type) => (type === null ? 'false' : `'${type}'`)).join(', ')} }`,
     ...files.map((file) => `do -- ${file}\n${luaFiles[file]}end`),

@@ -129,6 +129,7 @@ export function redisFeeds({ connection, options, call }: CrawlAccess): Feeds {
     async checkpoint({ feed, owner, path }, checkpoint, after, written) {
       const args = { feed, owner, ...checkpoint, after, digest: digestOf(written) };
       const answer = int(await call('feed_checkpoint', args));
+      if (answer === 3) throw feedRecordDamaged(path);
       if (answer === 2) throw feedRolledBack();
       if (answer === 0) throw feedTaken(path);
     },

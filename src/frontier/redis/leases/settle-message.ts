@@ -1,4 +1,4 @@
-/** The arguments of a settle for `lua/leases/commit-settles.lua`. */
+/** The arguments of a settle for `lua/leases/settle.lua`. */
 import { priorityInBounds } from '../../../http/message/priority.js';
 import { spentBy } from '../../budgets.js';
 import { countersInBounds, delayInBounds } from '../../clamp-values.js';

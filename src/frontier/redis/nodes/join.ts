@@ -58,21 +58,12 @@ export function joinArguments(
   };
 }
 
-/** Budgets as `lua/requests/budgets.lua` has them. */
-function budgetsText({ maxPages, maxItems, maxErrors, maxRunMs }: Budgets): string {
-  const all = { pages: maxPages, items: maxItems, errors: maxErrors, ms: maxRunMs };
-  return Object.values(all).some((most) => most > 0) ? JSON.stringify(all) : '';
+/** '' where there are none. */
+function budgetsText(budgets: Budgets): string {
+  return Object.values(budgets).some((most) => most > 0) ? JSON.stringify(budgets) : '';
 }
 
-/** @param stored '' for none. */
-function parseBudgets(stored: string): Budgets {
-  if (stored === '') return noBudgets;
-  const { pages, items, errors, ms } = JSON.parse(stored) as Record<
-    'pages' | 'items' | 'errors' | 'ms',
-    number
-  >;
-  return { maxPages: pages, maxItems: items, maxErrors: errors, maxRunMs: ms };
-}
+const budgetsOf = (text: string): Budgets => (text === '' ? noBudgets : (JSON.parse(text) as Budgets));
 
 /** The answer of `lua/nodes/join.lua`. */
 interface JoinAnswer extends Partial<Pick<Joined, 'startPushed'>>, Pick<Joined, 'found'> {
@@ -108,7 +99,7 @@ export function readJoined(
       ...notices,
       ...flushNotice(flushed, found.nodes),
       ...Object.values(changed).map(tunableChange),
-      ...(answer.budgets === undefined ? [] : budgetNotices(parseBudgets(answer.budgets), budgets)),
+      ...(answer.budgets === undefined ? [] : budgetNotices(budgetsOf(answer.budgets), budgets)),
     ],
   };
   return { joined, crawl: answer.crawl };

@@ -56,6 +56,7 @@ export class RedisNode {
     }
     this.#incarnation = incarnation;
     this.#options = options;
+    this.#connection.endPatience();
     this.#calls.crawl = crawl;
     return joined;
   }

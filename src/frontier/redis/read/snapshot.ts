@@ -1,4 +1,5 @@
 /** What `stats` and `reset` ask of a crawl in Redis: a snapshot, and how much each part holds. Reads only, bounded work. */
+import { countersSince } from '../../../stats/counters-since.js';
 import { dataFormats } from '../../data-format.js';
 import type { Control, NodeSnapshot, OutboxSnapshot, PartCounts, Shape, Snapshot } from '../../frontier.js';
 import type { FrontierKeys } from '../../open-options.js';
@@ -43,6 +44,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
       stats: bytesOf(client, keys.stats),
     }),
   ]);
+  const readings = readStats(stats);
   const number = (name: string): number => Number(meta[name] ?? 0);
   const instant = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
   return {
@@ -51,7 +53,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     ...{ removed: number('removed'), lost: number('lost') },
     ...{ seenGone: number('marks_gone'), seenExpires: meta.marks_expire === '1' },
     ...nodes,
-    ...readStats(stats),
+    ...readings,
     outbox,
     run:
       meta.run === undefined
@@ -61,6 +63,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
             startedAt: number('run_started') - number('clock_ahead'),
             ...{ pages: number('run_leased'), items: number('run_items'), failed: number('run_failed') },
             ...{ errorPages: number('run_error_pages'), hasGoodPage: meta.run_good === '1' },
+            counters: countersSince(beganWith(meta.run_counters), readings.counters),
             closed: meta.run_closed || meta.closing || null,
             endedAt: meta.run_ended ? Number(meta.run_ended) : null,
           },
@@ -92,6 +95,11 @@ export async function countParts(client: Client, keys: FrontierKeys): Promise<Pa
     stats: lengthOf(client, keys.stats),
     failed: isOurs ? client.zcard(key('failed')) : Promise.resolve(0),
   });
+}
+
+/** The counters that the run began with, stored as texts. */
+function beganWith(text: string | undefined): Record<string, number> {
+  return Object.fromEntries(Object.entries(storedObject(text)).map(([name, value]) => [name, Number(value)]));
 }
 
 /** The shape is kept without its dupefilter, which may be agreed on before it. */

@@ -2,10 +2,12 @@
  * A bound on what one query may cost where it is not linear: `:has()` with combinators inside, `:contains()` in deep
  * nesting, `:selected` among many options. One synchronous call cannot be interrupted, so it has to end itself.
  */
+
 import type { Options } from 'css-select';
 import { isTag } from 'domhandler';
 import { DomUtils } from 'htmlparser2';
 import { CrawlnodeError } from '../../../errors.js';
+import { n } from '../../../format-amounts.js';
 import type { AnyNode, ChildNode, Element } from '../markup-tree.js';
 
 /** Nodes that one query may look at through `:has` and `:contains`: about a second. A page of 1 MB has some 50,000. */
@@ -69,7 +71,7 @@ export class SelectorCostError extends CrawlnodeError {
       'selector_cost',
       message ??
         `The CSS selector ${JSON.stringify(selector)} was stopped: on this page :has() with combinators inside, :contains() ` +
-          `or :selected would look at more than ${MAX_STEPS.toLocaleString('en')} nodes. Select a smaller part of the page first.`,
+          `or :selected would look at more than ${n(MAX_STEPS)} nodes. Select a smaller part of the page first.`,
     );
   }
 
@@ -78,7 +80,7 @@ export class SelectorCostError extends CrawlnodeError {
     const call = `${method}(${typeof argument === 'string' ? JSON.stringify(argument) : ''})`;
     return new SelectorCostError(
       call,
-      `${call} of $ was refused: on this page it might take more than ${maxSteps.toLocaleString('en')} steps. ` +
+      `${call} of $ was refused: on this page it might take more than ${n(maxSteps)} steps. ` +
         'Use response.css(), or select a smaller part of the page first.',
     );
   }
@@ -86,7 +88,11 @@ export class SelectorCostError extends CrawlnodeError {
   static ofMarkup(most: number): SelectorCostError {
     return new SelectorCostError(
       '',
+<<<<<<< HEAD
       `The query was stopped: the HTML of the selected elements, which lie within each other, is longer than ${most.toLocaleString('en')} ` +
+=======
+      `getAll() was stopped: the HTML of the selected elements, which lie within each other, is longer than ${n(most)} ` +
+>>>>>>> main
         'characters. Select their texts, or fewer of them.',
     );
   }
@@ -94,7 +100,7 @@ export class SelectorCostError extends CrawlnodeError {
   static ofMatches(expression: RegExp, most: number): SelectorCostError {
     return new SelectorCostError(
       '',
-      `The regular expression ${expression.source.slice(0, 100)} was stopped: it matches more than ${most.toLocaleString('en')} times.`,
+      `The regular expression ${expression.source.slice(0, 100)} was stopped: it matches more than ${n(most)} times.`,
     );
   }
 
@@ -102,7 +108,7 @@ export class SelectorCostError extends CrawlnodeError {
     return new SelectorCostError(
       expression,
       `The XPath expression ${JSON.stringify(expression)} was stopped: on this page it takes more than ` +
-        `${maxSteps.toLocaleString('en')} steps. Select a smaller part of the page first.`,
+        `${n(maxSteps)} steps. Select a smaller part of the page first.`,
     );
   }
 }

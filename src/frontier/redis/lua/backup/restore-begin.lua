@@ -40,7 +40,7 @@ verbs.register('restore_begin', {}, function(crawl, args)
   local isNew = not meta.exists(crawl)
   if not isNew then meta.read(crawl) end
   dupefilters.refuseOther(crawl)
-  local live = nodes.heardWithin(crawl, meta.number(crawl, 'node_timeout', 30000))
+  local live = nodes.heardWithin(crawl, nodes.timeoutMs(crawl))
   if live > 0 and not args.force then return cjson.encode({ status = 'live', nodes = live }) end
   local underWay = meta.get(crawl, 'restoring')
   if underWay == args.restore then return cjson.encode({ status = 'begun', entries = meta.number(crawl, 'restored') }) end

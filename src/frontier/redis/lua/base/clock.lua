@@ -5,7 +5,15 @@
 -- shows less than the last instant, the offset bridges the difference. It shrinks by 1 % of the time that passes, and ends
 -- with a step forward, so that failovers between servers with different clocks do not add up.
 --
+-- Where the clock is set forward, all heartbeats look old. A live node that is the first to see this counts them from now. A client
+-- that is no live node does not store the instant, so that the next node sees it as well.
+--
 -- crawl.nowMs and nowUs are that clock. crawl.wallMs and wallUs are TIME: for what people see, and for rules of the calendar.
+
+-- Whether so much time has passed since any call that the clock was set forward, or all nodes stood still.
+local function isLeap(crawl, stepMs)
+  return stepMs > limits.CLOCK_LEAP_MS and stepMs > nodes.timeoutMs(crawl) / 2
+end
 
 -- Sets the clock of a call from the fields of meta. Only what verbs.save writes is stored.
 function clock.bridge(crawl, last, ahead)
@@ -22,6 +30,7 @@ function clock.bridge(crawl, last, ahead)
     nowMs = crawl.wallMs + ahead
   end
   crawl.nowMs, crawl.nowUs, crawl.aheadMs = nowMs, nowMs * 1000 + crawl.wallUs % 1000, ahead
+  if crawl.savesClock and last > 0 and isLeap(crawl, nowMs - last) and not nodes.hearAll(crawl) then return end
   if crawl.savesClock and (nowMs - last >= limits.CLOCK_SAVE_MS or isStep) then
     meta.set(crawl, 'clock', nowMs)
     if ahead ~= before then meta.set(crawl, 'clock_ahead', ahead) end

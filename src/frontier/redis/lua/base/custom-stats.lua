@@ -2,7 +2,7 @@
 -- is with quotes.
 --
 -- changes: { name, op: inc | set | max | min, value }, where a text is JSON already. As changedStat of stat-change.ts.
-local PREFIX, MOST = 'custom/', 10000
+local PREFIX = 'custom/'
 
 local function digits(number)
   if number == math.floor(number) and math.abs(number) < 2 ^ 53 then return string.format('%.0f', number + 0) end
@@ -26,7 +26,7 @@ function customStats.apply(crawl, changes)
   for _, change in ipairs(changes) do
     local field = PREFIX .. change.name
     local before = redis.call('HGET', key, field)
-    if before or redis.call('HLEN', key) < MOST then
+    if before or redis.call('HLEN', key) < limits.MAX_STAT_NAMES then
       local value = changed(before, change.op, change.value)
       redis.call('HSET', key, field, type(value) == 'number' and digits(value) or value)
     else

@@ -25,6 +25,7 @@
 --   run, run_started, run_ended, run_closed, closing, closing_at, closing_limit   the run, and why it closes or closed
 --   run_leased, run_items, run_errors, run_failed, run_accepted   what all nodes of the run have counted
 --   run_error_pages      done requests of the run whose pages answered with an error
+--   run_counters         JSON: the counters that the run began with
 --   run_good             1 once a page of the run was processed
 --   budgets              what the run may use up, see requests/budgets.lua
 --   volunteer, hungry, hungry_at, idle_since   see leases/suspects.lua, leases/fair-share.lua,

@@ -111,6 +111,7 @@ end
 local function pageOf(crawl, args)
   local place = args.place
   if not place or AT_ONCE[place] then return { '0', {} } end
+  if place == 'pieces' then return examinePieces.page(crawl, args) end
   return redis.call(SCANS[place] or 'ZSCAN', crawl.keys[place], args.cursor, 'COUNT', lists.digits(args.count))
 end
 

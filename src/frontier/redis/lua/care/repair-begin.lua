@@ -43,7 +43,7 @@ local function keepPoliteness(crawl, name, packed)
     local delay = type(old.delays) == 'table' and old.delays[source]
     if type(delay) == 'number' and delay == delay then
       d.delays = d.delays or {}
-      d.delays[source] = domains.atMostADay(crawl, delay) - crawl.nowMs
+      d.delays[source] = math.min(delay, limits.FURTHEST_MS)
     end
   end
   delayTimer.bound(crawl, d)
@@ -55,7 +55,7 @@ verbs.register('repair_begin', {}, function(crawl, args)
   local isNew = not meta.exists(crawl) or not keys.isOf('hash', at.meta)
   local wasThere = redis.call('EXISTS', at.requests, at.nodes, at.dupefilter, at.index) > 0
   mendMeta(crawl, args)
-  local live = not isNew and keys.isOf('zset', at.nodes) and nodes.heardWithin(crawl, meta.number(crawl, 'node_timeout', 30000)) or 0
+  local live = not isNew and keys.isOf('zset', at.nodes) and nodes.heardWithin(crawl, nodes.timeoutMs(crawl)) or 0
   if args.live and stall.isLeased(crawl) then return { 1, 0 } end
   if live > 0 and not args.force and not args.live then return { live, 0 } end
   for word, type in pairs(KEPT) do

@@ -8,11 +8,6 @@
 --
 -- A change, as it travels: { jar, domain, path, name, text: absent to remove it, forMs or untilMs: its expiry, setBy: the host
 -- that sets it, absent unless that is a subdomain of the domain }.
-local MAX_A_DOMAIN, MAX_A_JAR = 50, 3000
--- Removed sets whose versions are kept, so that nodes learn of them.
-local MAX_REMOVED = 1000
--- What one answer brings at most, but always one set.
-local MAX_SETS, MAX_BYTES = 100, 262144
 
 local function nameOf(jar, domain) return jar .. '\0' .. domain end
 
@@ -95,7 +90,7 @@ local function trim(crawl, set)
       counts[setterOf(cookie)] = (counts[setterOf(cookie)] or 0) + 1
     end
   end
-  local beyond = math.max(0, #left - MAX_A_DOMAIN)
+  local beyond = math.max(0, #left - limits.MAX_COOKIES_PER_DOMAIN)
   for _ = 1, beyond do
     local at = 1
     for i, cookie in ipairs(left) do
@@ -159,9 +154,9 @@ end
 local function forgetRemovals(crawl)
   local at = crawl.keys
   local sets = redis.call('HLEN', at.cookies) - redis.call('ZCARD', at.jars)
-  local excess, start = redis.call('ZCARD', at['cookie-versions']) - sets - MAX_REMOVED, 0
+  local excess, start = redis.call('ZCARD', at['cookie-versions']) - sets - limits.MAX_REMOVED_COOKIES, 0
   if excess <= 0 then return end
-  excess = excess + MAX_REMOVED / 2
+  excess = excess + limits.MAX_REMOVED_COOKIES / 2
   local removed, floor = {}, 0
   while excess > #removed do
     local page, names = redis.call('ZRANGE', at['cookie-versions'], start, start + 499, 'WITHSCORES'), {}
@@ -193,7 +188,7 @@ function cookies.save(crawl)
   if next(changedJars) == nil then return end
   for jar in pairs(changedJars) do
     -- A tenth at once, as the search for the oldest sets takes time.
-    if countOf(crawl, jar) > MAX_A_JAR then dropped = dropped + shrink(crawl, jar, MAX_A_JAR * 0.9) end
+    if countOf(crawl, jar) > limits.MAX_COOKIES_PER_JAR then dropped = dropped + shrink(crawl, jar, limits.MAX_COOKIES_PER_JAR * 0.9) end
   end
   while redis.call('ZCARD', crawl.keys.jars) > (crawl.maxJars or math.huge) do
     dropped = dropped + shrink(crawl, redis.call('ZRANGE', crawl.keys.jars, 0, 0)[1], 0)
@@ -222,13 +217,13 @@ function cookies.since(crawl, known, anewAt)
   local isAnew = known > version or (known > 0 and (anewAt or known) < meta.number(crawl, 'cookies_floor'))
   local from = isAnew and 0 or known
   local found = redis.call('ZRANGE', at['cookie-versions'], '(' .. lists.digits(from), '+inf', 'BYSCORE', 'LIMIT', 0,
-    MAX_SETS + 1, 'WITHSCORES')
+    limits.MAX_COOKIE_SETS + 1, 'WITHSCORES')
   local names, texts, bytes, last = {}, {}, 0, version
   for i = 1, #found, 2 do names[#names + 1] = found[i] end
   for i, text in ipairs(lists.read('HMGET', at.cookies, names)) do
     text = text or ''
     bytes = bytes + #text
-    if i > MAX_SETS or (i > 1 and bytes > MAX_BYTES) then
+    if i > limits.MAX_COOKIE_SETS or (i > 1 and bytes > limits.MAX_COOKIE_CHARS) then
       last = tonumber(found[2 * i - 2])
       break
     end

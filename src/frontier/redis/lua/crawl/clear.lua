@@ -79,7 +79,7 @@ verbs.register('clear', { 'allow-oom' }, function(crawl, args)
     if not parts.queue and (parts.failed or parts.dupefilter) then verbs.refuse(refusal) end
     parts.failed = parts.failed or parts.queue
   else
-    local live = nodes.heardWithin(crawl, meta.number(crawl, 'node_timeout', 30000))
+    local live = nodes.heardWithin(crawl, nodes.timeoutMs(crawl))
     if live > 0 and not args.force then return live end
   end
   if parts.queue then

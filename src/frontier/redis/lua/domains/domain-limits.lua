@@ -36,7 +36,7 @@ end
 
 -- The smallest concurrency of any domain.
 function domainLimits.leastLimit(crawl)
-  local least = meta.number(crawl, 'limit', 8)
+  local least = meta.number(crawl, 'limit', limits.FIRST_CONCURRENCY)
   for _, slot in pairs(domainLimits.decoded(crawl, 'slots') or {}) do least = math.min(least, slot.concurrency or least) end
   return least
 end

@@ -15,10 +15,8 @@
 --   isWaiting              it is in `waiting`
 --   isDirty                its record must be written
 --   needsReclassification  its state must be computed again
---   lastTaken              the sort key of what was just taken from it (queue/ready-requests.lua)
 local RECORD = '>I4c1I6I6I6Bc0'
 local STATES = { r = 'ready', w = 'waiting', f = 'full', i = 'idle' }
-local A_DAY = 86400000
 
 local function pack(d)
   local packed = struct.pack(RECORD, d.active, d.state, d.lastAt, d.nextAt, d.blockedUntil, #d.head, d.head)
@@ -36,13 +34,13 @@ function domains.unpack(name, packed)
   local state = STATES[letter]
   return { name = name, active = active, state = state, lastAt = lastAt, nextAt = nextAt, blockedUntil = blockedUntil,
     head = head, delays = delays, readyHead = state == 'ready' and head, isWaiting = state == 'waiting',
-    isDirty = false, needsReclassification = false, lastTaken = nil, lastAtBefore = nil, nextAtBefore = nil }
+    isDirty = false, needsReclassification = false, lastAtBefore = nil, nextAtBefore = nil }
 end
 
 local function opened(crawl, name, packed)
   local d = domains.unpack(name, packed)
   -- An instant more than a day ahead comes from a server clock that jumped (a failover): it is limited to a day.
-  local latest = crawl.nowMs + A_DAY
+  local latest = crawl.nowMs + limits.FURTHEST_MS
   if d.nextAt > latest then d.nextAt = latest end
   if d.blockedUntil > latest then d.blockedUntil = latest end
   crawl.domains[name] = d
@@ -68,12 +66,12 @@ function domains.load(crawl, names)
 end
 
 -- The instant in `forMs` from now. Nothing keeps a domain back for more than a day.
-function domains.atMostADay(crawl, forMs) return crawl.nowMs + math.min(forMs, A_DAY) end
+function domains.atMostADay(crawl, forMs) return crawl.nowMs + math.min(forMs, limits.FURTHEST_MS) end
 
 -- How many leases it may have.
 function domains.limit(crawl, d)
   local slot = domainLimits.of(crawl, d)
-  return slot and slot.concurrency or meta.number(crawl, 'limit', 8)
+  return slot and slot.concurrency or meta.number(crawl, 'limit', limits.FIRST_CONCURRENCY)
 end
 
 -- Call after a change of its head, leases or politeness: domains.save then computes its state and writes its record.
@@ -156,10 +154,10 @@ end
 
 -- Reclassifies waiting domains whose delay has passed, a bounded number.
 function domains.promoteWaiting(crawl)
-  local due = redis.call('ZRANGEBYSCORE', crawl.keys.waiting, '-inf', lists.digits(crawl.nowMs), 'LIMIT', '0', '200')
+  local due = redis.call('ZRANGEBYSCORE', crawl.keys.waiting, '-inf', lists.digits(crawl.nowMs), 'LIMIT', '0', limits.PROMOTED_AT_ONCE)
   -- An instant so far off comes from a server clock that was ahead (a failover): `opened` limits it.
-  local tooFar = '(' .. lists.digits(crawl.nowMs + A_DAY)
-  lists.append(due, redis.call('ZRANGEBYSCORE', crawl.keys.waiting, tooFar, '+inf', 'LIMIT', '0', '200'))
+  local tooFar = '(' .. lists.digits(crawl.nowMs + limits.FURTHEST_MS)
+  lists.append(due, redis.call('ZRANGEBYSCORE', crawl.keys.waiting, tooFar, '+inf', 'LIMIT', '0', limits.PROMOTED_AT_ONCE))
   domains.load(crawl, due)
   for _, name in ipairs(due) do
     local d = domains.of(crawl, name)

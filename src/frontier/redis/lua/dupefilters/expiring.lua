@@ -1,9 +1,6 @@
 -- What dupefilters of expiring fingerprints share: a ZSET fingerprint (20 raw bytes) → the instant it is forgotten, +inf for
 -- never.
 
--- Expired entries that each batch removes: this many, and two for each new one.
-local PURGE = 100
-
 local function isSeen(crawl, score) return (score and tonumber(score) > crawl.nowMs) and 1 or 0 end
 
 local function rememberUntil(crawl, instant, marks)
@@ -29,7 +26,7 @@ function expiring.class(expiresAt)
     if #marks == 0 then return 0 end
     local key, latest = crawl.keys.dupefilter, expiresAt(crawl)
     if not latest then return rememberUntil(crawl, '+inf', marks) end
-    local most = math.min(PURGE + 2 * #marks, 4000)
+    local most = math.min(limits.PURGED_AT_ONCE + 2 * #marks, 4000)
     latest = lists.digits(latest)
     local expired = lists.send('ZREM', key, redis.call('ZRANGEBYSCORE', key, '-inf', crawl.nowMs, 'LIMIT', 0, most))
     -- A later expiry means that the server clock went back (a failover): it counts from now.

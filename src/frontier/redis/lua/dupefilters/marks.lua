@@ -43,26 +43,37 @@ function marks.look(crawl)
   if size ~= written then meta.set(crawl, 'marks', size) end
 end
 
--- Of the next pieces in turn, those that are gone. A piece that was noted once is not noted again while it is missing.
-local function lookAtPieces(crawl, class)
-  local index = pieces.index(crawl)
-  local count = math.min(PIECES, index.pieces)
-  local from, names, gone = meta.number(crawl, 'pieces_looked'), {}, 0
-  for i = 1, count do names[i] = index.prefix .. ((from + i - 1) % index.pieces) end
-  if count > 0 and redis.call('EXISTS', unpack(names)) < count then
-    for i, name in ipairs(names) do
-      local number = (from + i - 1) % index.pieces
-      local isGone = class.holdsAny(index, number) and redis.call('EXISTS', name) == 0
-      if isGone and redis.call('HSETNX', crawl.keys.index, 'gone:' .. number, 1) == 1 then gone = gone + 1 end
-    end
+-- Of some pieces, by their numbers, those that are gone. One that was noted once is not found again while it is missing.
+function marks.gonePieces(crawl, class, numbers)
+  local index, names, gone = pieces.index(crawl), {}, {}
+  for i, number in ipairs(numbers) do names[i] = index.prefix .. number end
+  if #names == 0 or redis.call('EXISTS', unpack(names)) == #names then return gone end
+  for i, number in ipairs(numbers) do
+    local isGone = class.holdsAny(index, number) and redis.call('EXISTS', names[i]) == 0
+    if isGone and redis.call('HEXISTS', crawl.keys.index, 'gone:' .. number) == 0 then gone[#gone + 1] = number end
   end
-  if count > 0 then meta.set(crawl, 'pieces_looked', (from + count) % index.pieces) end
-  if gone == 0 then return end
+  return gone
+end
+
+-- Returns how many fingerprints they are taken to have held.
+function marks.noteGonePieces(crawl, gone)
+  if #gone == 0 then return 0 end
+  local index = pieces.index(crawl)
+  for _, number in ipairs(gone) do redis.call('HSET', crawl.keys.index, 'gone:' .. number, 1) end
   -- How many each of them held is not known: as many as the others, on the mean.
-  local lost = math.max(1, math.floor(gone * index.seen / index.pieces))
+  local lost = math.max(1, math.floor(#gone * index.seen / index.pieces))
   index.seen = redis.call('HINCRBY', crawl.keys.index, 'seen', -lost)
   marks.add(crawl, -lost)
   noteGone(crawl, lost)
+  return lost
+end
+
+-- Looks at the next pieces in turn.
+local function lookAtPieces(crawl, class)
+  local index, from, numbers = pieces.index(crawl), meta.number(crawl, 'pieces_looked'), {}
+  for i = 1, math.min(PIECES, index.pieces) do numbers[i] = (from + i - 1) % index.pieces end
+  if #numbers > 0 then meta.set(crawl, 'pieces_looked', (from + #numbers) % index.pieces) end
+  marks.noteGonePieces(crawl, marks.gonePieces(crawl, class, numbers))
 end
 
 -- The same with each heartbeat, and whether somebody set a time to live: meta.marks_expire is 1 while a key has one.

@@ -6,7 +6,7 @@
 --   none · release: ends the claim · exported: ends the export too
 -- Returns 1, 0 when the feed has another owner by now, or 2 when the store knows another checkpoint than the one before:
 -- it was restored from an older copy, or a flush forgot the file. It returns 2 also for other items: after a failover the
--- sequences of the lost items are given again. O(items covered, their bytes).
+-- sequences of the lost items are given again. 3 when somebody has deleted the record of the feed. O(items covered, their bytes).
 
 local function digestOf(crawl, fields)
   local texts = {}
@@ -16,6 +16,7 @@ end
 
 verbs.register('feed_checkpoint', { 'allow-oom' }, function(crawl, args)
   local feed, writer = args.feed, feeds.read(crawl, args.feed)
+  if feeds.hasLost(crawl, feed, writer) then return 3 end
   -- A reset deleted this feed: there is nothing to record.
   if not writer and redis.call('HEXISTS', crawl.keys.feeds, feed .. ':tail') == 0 then return 1 end
   if not writer or writer.owner ~= args.owner then return 0 end

@@ -3,12 +3,11 @@
 -- as hungry (meta.hungry). Another node that holds more than its share of the leases then stands back: it gets nothing for a
 -- moment.
 
--- When a hungry node asks again: the total rate stays constant.
+-- How often a hungry node asks: the total rate stays constant.
 local function pollMs(crawl) return limits.HUNGRY_POLL_MS * redis.call('ZCARD', crawl.keys.nodes) end
 
--- When this node should ask again, if it is hungry or has stood back; nil else.
-function fairShare.waitMs(crawl, hasStoodBack)
-  if hasStoodBack then return limits.STAND_BACK_MS end
+-- When a hungry node should ask again; nil for a node that is not.
+function fairShare.hungryWaitMs(crawl)
   return meta.get(crawl, 'hungry') == crawl.caller and pollMs(crawl) or nil
 end
 

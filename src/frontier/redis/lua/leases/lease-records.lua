@@ -10,9 +10,9 @@
 -- Its fencing token is call number and request id: one call leases a request at most once.
 local RECORD = '>I6I6Bc12I2c0'
 
-local function pack(crawl, request, crashes)
+local function pack(crawl, request)
   local node = crawl.caller
-  return struct.pack(RECORD, crawl.args.call, crawl.nowMs, crashes, request.order, #node, node) .. request.domain
+  return struct.pack(RECORD, crawl.args.call, crawl.nowMs, request.crashes, request.order, #node, node) .. request.domain
 end
 
 function leaseRecords.unpack(packed)
@@ -20,10 +20,10 @@ function leaseRecords.unpack(packed)
   return { call = call, atMs = atMs, crashes = crashes, order = order, node = node, domain = string.sub(packed, rest) }
 end
 
--- Creates leases for requests that were taken out of the queue: { { id, order, domain }, … }.
-function leaseRecords.grant(crawl, taken, crashes)
+-- Creates leases for requests that were taken out of the queue: { { id, order, domain, crashes }, … }.
+function leaseRecords.grant(crawl, taken)
   local packed = {}
-  for _, request in ipairs(taken) do lists.pair(packed, request.id, pack(crawl, request, crashes)) end
+  for _, request in ipairs(taken) do lists.pair(packed, request.id, pack(crawl, request)) end
   lists.send('HSET', crawl.keys.leases, packed)
   redis.call('HINCRBY', crawl.keys.held, crawl.caller, lists.digits(#taken))
 end
@@ -89,7 +89,7 @@ function leaseRecords.fail(crawl, id, failure)
   meta.add(crawl, 'run_failed', 1)
   redis.call('ZADD', crawl.keys.failed, crawl.wallUs, id)
   redis.call('HSET', crawl.keys.failures, id, failure)
-  if redis.call('ZCARD', crawl.keys.failed) > meta.number(crawl, 'failed_limit', 100000) then
+  if redis.call('ZCARD', crawl.keys.failed) > meta.number(crawl, 'failed_limit', limits.FIRST_FAILED_LIMIT) then
     redis.call('HDEL', crawl.keys.requests, id)
   end
 end

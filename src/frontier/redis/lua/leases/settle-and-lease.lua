@@ -5,7 +5,7 @@
 -- args: as those of settle.lua and lease.lua
 -- Returns { what settle.lua returns, what lease.lua returns, or nothing where this node is dead, or another server than it knows answers }. O(n log m).
 verbs.register('settle_and_lease', { 'crawl', 'accepts' }, function(crawl, args)
-  local settled = commitSettles.run(crawl)
+  local settled = settle.run(crawl)
   local mayLease = nodes.isLive(crawl, crawl.caller) and not serverData.isOther(args.lease.server)
-  return { settled, mayLease and grantLeases.run(crawl) or {} }
+  return { settled, mayLease and lease.run(crawl) or {} }
 end)

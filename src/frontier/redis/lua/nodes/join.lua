@@ -42,7 +42,7 @@ end
 local function beginRun(crawl, args)
   local begun = { run = args.run, run_started = crawl.nowMs, run_leased = 0, stall_tried = '', run_items = 0, run_errors = 0,
     run_failed = 0, run_accepted = 0, run_error_pages = 0, run_good = '', run_closed = '', run_ended = '', closing = '', idle_since = '', budgets = args.budgets,
-    run_args = args.arguments, run_start = args.start, idle_owner = '', idle_asked = '' }
+    run_args = args.arguments, run_start = args.start, idle_owner = '', idle_asked = '', run_counters = counters.asJson(crawl) }
   for name, value in pairs(begun) do meta.set(crawl, name, value) end
   if args.startsAgain then meta.set(crawl, args.start, '') end
 end
@@ -122,6 +122,8 @@ verbs.register('join', {}, function(crawl, args)
   meta.set(crawl, 'has_start', args.hasStart and 1 or 0)
   meta.set(crawl, 'has_idle', args.hasIdle and 1 or 0)
   redis.call('ZADD', at.nodes, crawl.nowMs, crawl.caller)
+  -- Otherwise this node would count those that were killed before it came as live once more (base/clock.lua).
+  meta.set(crawl, 'clock', crawl.nowMs)
   local info = string.sub(args.info, 1, -2) .. ',"joinedAtMs":' .. lists.digits(crawl.wallMs) .. '}'
   redis.call('HSET', at['node-info'], crawl.caller, info)
   redis.call('HSET', at.held, crawl.caller, 0)

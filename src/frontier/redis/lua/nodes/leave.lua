@@ -21,7 +21,7 @@ local function mayAllBeDead(crawl, args)
     end
   end
   if #names == 0 or crawl.nowMs - latest < args.heardWithinMs then return nil end
-  return { forMs = latest + meta.number(crawl, 'node_timeout', 30000) - crawl.nowMs, incarnations = names }
+  return { forMs = latest + nodes.timeoutMs(crawl) - crawl.nowMs, incarnations = names }
 end
 
 local function isFinished(crawl, args)
@@ -59,7 +59,6 @@ verbs.register('leave', { 'allow-oom' }, function(crawl, args)
   end
   leaseRecords.returnToQueue(crawl, leaseRecords.of(crawl, crawl.caller, math.huge))
   nodes.drop(crawl, crawl.caller)
-  if meta.get(crawl, 'volunteer') == crawl.caller then meta.set(crawl, 'volunteer', '') end
   nodes.markDead(crawl)
   local last = redis.call('ZCARD', crawl.keys.nodes) == 0 and not args.rejoins
   local answer = { last = last, cleared = last and endRun(crawl, args) }

@@ -6,6 +6,9 @@ function nodes.isLive(crawl, incarnation) return redis.call('ZRANK', crawl.keys.
 -- How many leases it holds.
 function nodes.held(crawl, incarnation) return tonumber(redis.call('HGET', crawl.keys.held, incarnation) or 0) end
 
+-- For how long a node may be silent before it counts as dead.
+function nodes.timeoutMs(crawl) return meta.number(crawl, 'node_timeout', limits.FIRST_NODE_TIMEOUT_MS) end
+
 -- How many were heard from within this time.
 function nodes.heardWithin(crawl, ms) return redis.call('ZCOUNT', crawl.keys.nodes, crawl.nowMs - ms, '+inf') end
 
@@ -24,17 +27,20 @@ end
 function nodes.declareDead(crawl, incarnation)
   if redis.call('ZREM', crawl.keys.nodes, incarnation) == 0 then return end
   redis.call('ZADD', crawl.keys.dead, crawl.nowMs, incarnation)
-  if meta.get(crawl, 'volunteer') == incarnation then meta.set(crawl, 'volunteer', '') end
+end
+
+-- Counts all heartbeats from now, if the caller is live. Returns whether it is.
+function nodes.hearAll(crawl)
+  if not nodes.isLive(crawl, crawl.caller) then return false end
+  for _, incarnation in ipairs(redis.call('ZRANGE', crawl.keys.nodes, 0, -1)) do
+    redis.call('ZADD', crawl.keys.nodes, crawl.nowMs, incarnation)
+  end
+  return true
 end
 
 -- Marks incarnations without a recent heartbeat as dead.
 function nodes.markDead(crawl)
-  local key, timeoutMs = crawl.keys.nodes, meta.number(crawl, 'node_timeout', 30000)
-  -- A heartbeat in the future means that the server clock went back (a failover): it counts as one of now.
-  local future = '(' .. lists.digits(crawl.nowMs + timeoutMs)
-  for _, incarnation in ipairs(redis.call('ZRANGEBYSCORE', key, future, '+inf')) do
-    redis.call('ZADD', key, crawl.nowMs, incarnation)
-  end
+  local key, timeoutMs = crawl.keys.nodes, nodes.timeoutMs(crawl)
   for _, incarnation in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', crawl.nowMs - timeoutMs)) do
     nodes.declareDead(crawl, incarnation)
   end

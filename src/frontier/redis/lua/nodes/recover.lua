@@ -15,7 +15,7 @@ end
 
 -- While nodes die that no suspect explains, somebody kills them from outside: then a suspect proves less by its crashes.
 local function maxCrashes(crawl)
-  local withinMs = math.max(limits.KILLS_WITHIN_MS, limits.KILLS_WITHIN * meta.number(crawl, 'node_timeout', 30000))
+  local withinMs = math.max(limits.KILLS_WITHIN_MS, limits.KILLS_WITHIN * nodes.timeoutMs(crawl))
   return meta.number(crawl, 'killed_before') > crawl.nowMs - withinMs and limits.MAX_CRASHES_AMONG_KILLS or limits.MAX_CRASHES
 end
 

@@ -26,7 +26,7 @@ function queue.memberOf(domain, sortKey) return domain .. '\0' .. sortKey end
 
 -- A request of a domain's queue as it is leased.
 function queue.requestOf(domain, sortKey, delay)
-  return { id = queue.idOf(sortKey), order = queue.orderOf(sortKey), domain = domain, delay = delay, record = false }
+  return { id = queue.idOf(sortKey), order = queue.orderOf(sortKey), domain = domain, delay = delay, crashes = 0, record = false }
 end
 
 -- Compares two sort keys, or strings that begin with one. Lua's `<` depends on the server's locale.
@@ -82,7 +82,7 @@ end
 
 -- Makes delayed requests pending that are due, a bounded number.
 function queue.promoteDelayed(crawl)
-  local due = redis.call('ZRANGEBYSCORE', crawl.keys.delayed, '-inf', lists.digits(crawl.nowMs), 'LIMIT', '0', '200')
+  local due = redis.call('ZRANGEBYSCORE', crawl.keys.delayed, '-inf', lists.digits(crawl.nowMs), 'LIMIT', '0', limits.PROMOTED_AT_ONCE)
   if #due == 0 then return end
   local ids = {}
   for i, entry in ipairs(due) do ids[i] = queue.idOf(entry) end

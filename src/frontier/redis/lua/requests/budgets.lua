@@ -1,15 +1,7 @@
 -- The budgets of a run: how many pages, items, errors and ms all its nodes together may use.
 --
--- meta.budgets: JSON { pages, items, errors, ms }, 0 for no limit; '' where there is none at all, as in most crawls. The
--- node that begins a run sets them for all its nodes.
-
--- The closing reason of each budget, in the order of the checks.
-local REASONS = {
-  { 'pages', 'closespider_pagecount' },
-  { 'items', 'closespider_itemcount' },
-  { 'errors', 'closespider_errorcount' },
-  { 'ms', 'closespider_timeout' },
-}
+-- meta.budgets: JSON of Budgets (types/crawl.ts), 0 for no limit; '' where there is none at all, as in most crawls. The
+-- node that begins a run sets them for all its nodes. `closingReasons` are those of budgets.ts, in the order of the checks.
 
 -- The run's budgets; nil for none.
 local function ofRun(crawl)
@@ -27,45 +19,51 @@ end
 
 -- Closes a run when a budget is used up.
 function budgets.closeWhenSpent(crawl)
-  local runLimits = ofRun(crawl)
-  if not runLimits or meta.get(crawl, 'closing') then return end
+  local budgetsOfRun = ofRun(crawl)
+  if not budgetsOfRun or meta.get(crawl, 'closing') then return end
   local used = {
     -- Only when nothing is leased: a lease that ends unstarted gives its page back.
-    pages = redis.call('HLEN', crawl.keys.leases) == 0 and meta.number(crawl, 'run_leased') or 0,
-    items = meta.number(crawl, 'run_items'),
-    errors = meta.number(crawl, 'run_errors'),
-    ms = crawl.nowMs - meta.number(crawl, 'run_started'),
+    maxPages = redis.call('HLEN', crawl.keys.leases) == 0 and meta.number(crawl, 'run_leased') or 0,
+    maxItems = meta.number(crawl, 'run_items'),
+    maxErrors = meta.number(crawl, 'run_errors'),
+    maxRunMs = crawl.nowMs - meta.number(crawl, 'run_started'),
   }
-  for _, reason in ipairs(REASONS) do
-    local most = runLimits[reason[1]]
-    if most > 0 and used[reason[1]] >= most then
-      budgets.close(crawl, reason[2], most)
+  for _, closing in ipairs(closingReasons) do
+    local most = budgetsOfRun[closing.budget]
+    if most > 0 and used[closing.budget] >= most then
+      budgets.close(crawl, closing.reason, most)
       return
     end
   end
 end
 
--- How many pages are left; nil for no limit.
-function budgets.pagesLeft(crawl)
-  local runLimits = ofRun(crawl)
-  if not runLimits or runLimits.pages == 0 then return nil end
-  return math.max(0, runLimits.pages - meta.number(crawl, 'run_leased'))
+-- How many of `wanted` requests the page budget leaves room for.
+function budgets.roomForPages(crawl, wanted)
+  local budgetsOfRun = ofRun(crawl)
+  if not budgetsOfRun or budgetsOfRun.maxPages == 0 then return wanted end
+  return math.max(0, math.min(wanted, budgetsOfRun.maxPages - meta.number(crawl, 'run_leased')))
 end
+
+-- Reserves pages: each lease is one.
+function budgets.reservePages(crawl, count) meta.add(crawl, 'run_leased', count) end
+
+-- Gives the page of a lease back whose download did not begin.
+function budgets.giveBackPage(crawl) meta.set(crawl, 'run_leased', math.max(0, meta.number(crawl, 'run_leased') - 1)) end
 
 -- Whether the item budget is already used up, so that a page with items comes too late.
 function budgets.isTooLate(crawl)
-  local runLimits = ofRun(crawl)
-  return runLimits and runLimits.items > 0 and meta.number(crawl, 'run_items') >= runLimits.items
+  local budgetsOfRun = ofRun(crawl)
+  return budgetsOfRun and budgetsOfRun.maxItems > 0 and meta.number(crawl, 'run_items') >= budgetsOfRun.maxItems
 end
 
 -- Why a node with these budgets should not begin a run: the last run was just closed by the same budget. Else nil.
 function budgets.closedJustNow(crawl, text, withinMs)
   if text == '' or crawl.nowMs - meta.number(crawl, 'closing_at') >= withinMs then return nil end
-  local runLimits = cjson.decode(text)
-  for _, reason in ipairs(REASONS) do
-    local most = runLimits[reason[1]]
-    if meta.get(crawl, 'closing') == reason[2] and most > 0 and most == meta.number(crawl, 'closing_limit') then
-      return reason[2]
+  local own = cjson.decode(text)
+  for _, closing in ipairs(closingReasons) do
+    local most = own[closing.budget]
+    if meta.get(crawl, 'closing') == closing.reason and most > 0 and most == meta.number(crawl, 'closing_limit') then
+      return closing.reason
     end
   end
 end

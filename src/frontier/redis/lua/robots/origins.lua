@@ -10,7 +10,7 @@
 --   failures     fetches in a row that failed
 --   delayMs      Crawl-delay of the last rules, 0 for none
 --   restMs       until when the domain rests because of this record; absent when it does not
-local A_DAY, SWEPT = 86400000, 10
+local SWEPT = 10
 
 -- The record of an origin, nil where nothing is known.
 function origins.read(crawl, origin)
@@ -22,7 +22,7 @@ end
 function origins.write(crawl, origin, record)
   local at, gone = crawl.keys, {}
   redis.call('HSET', at.robots, origin, cmsgpack.pack(record))
-  redis.call('ZADD', at['robots-kept'], math.max(crawl.nowMs, record.untilMs or 0) + A_DAY, origin)
+  redis.call('ZADD', at['robots-kept'], math.max(crawl.nowMs, record.untilMs or 0) + limits.MAX_ROBOTS_MS, origin)
   for _, old in ipairs(redis.call('ZRANGEBYSCORE', at['robots-kept'], '-inf', lists.digits(crawl.nowMs), 'LIMIT', '0', SWEPT)) do
     if old ~= origin then gone[#gone + 1] = old end
   end
@@ -34,7 +34,7 @@ end
 -- jumped (a failover): it counts for nothing.
 function origins.validFor(crawl, record)
   local forMs = (record.untilMs or 0) - crawl.nowMs
-  return forMs <= A_DAY and math.max(0, forMs) or 0
+  return forMs <= limits.MAX_ROBOTS_MS and math.max(0, forMs) or 0
 end
 
 -- Leaves the domain of a request alone that waits for the rules. A longer pause, such as one that the site asked for, stays.

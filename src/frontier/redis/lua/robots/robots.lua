@@ -3,7 +3,6 @@
 --
 -- args: origin · domain: of the request that needs the rules · isFetching: the caller fetches it now
 -- Returns JSON of RobotsAnswer (robots-state.ts). O(log n).
-local LEAST_MS, MOST_MS = 25, 1000
 
 -- Whether a live node fetches it. A claim of the caller that it does not know of was made by a call whose reply was lost.
 local function isFetched(crawl, args, record)
@@ -17,7 +16,7 @@ local function waiting(crawl, args, record)
   local forMs
   if isFetched(crawl, args, record) then
     -- Twice the time that the fetch has taken so far: a slow one costs few further leases.
-    forMs = math.min(MOST_MS, math.max(LEAST_MS, crawl.nowMs - record.claimedMs))
+    forMs = math.min(limits.MOST_ROBOTS_REST_MS, math.max(limits.LEAST_ROBOTS_REST_MS, crawl.nowMs - record.claimedMs))
   elseif record.state == 'waiting' and origins.validFor(crawl, record) > 0 then
     forMs = origins.validFor(crawl, record)
   else
@@ -33,7 +32,7 @@ local function claim(crawl, args, record)
   if not record.url then record.hops = 0 end
   record.state, record.node, record.call, record.claimedMs = 'claimed', crawl.caller, args.call, crawl.nowMs
   record.text, record.untilMs = nil, nil
-  origins.rest(crawl, args.domain, record, LEAST_MS)
+  origins.rest(crawl, args.domain, record, limits.LEAST_ROBOTS_REST_MS)
   return { kind = 'fetch', claim = { origin = args.origin, domain = args.domain, token = lists.digits(args.call),
     url = record.url or cjson.null, hops = record.hops, failures = record.failures or 0, delayMs = record.delayMs or 0 } }
 end

@@ -1,0 +1,18 @@
+/** SCHEDULER_QUEUE_LIMIT: how many requests may wait, and what room there is for more. */
+import type { OpenCrawl } from '../crawl/open-crawl.js';
+
+/** Whether seeds are to stay in their keys. */
+export function isReached(crawl: OpenCrawl): boolean {
+  const { queueLimit } = crawl.crawl.tunables;
+  return queueLimit > 0 && waitingRequests(crawl) >= queueLimit;
+}
+
+/** How many discovered requests there is room for: links may fill the queue to twice the limit. */
+export function roomForLinks(crawl: OpenCrawl): number {
+  const { queueLimit } = crawl.crawl.tunables;
+  return queueLimit === 0 ? Number.POSITIVE_INFINITY : Math.max(0, 2 * queueLimit - waitingRequests(crawl));
+}
+
+function waitingRequests({ tally }: OpenCrawl): number {
+  return tally.pending + tally.suspects + tally.delayed;
+}
