@@ -5,6 +5,7 @@ import { noFault } from './crawls/no-fault.mjs';
 import { politeness } from './crawls/politeness.mjs';
 import { steadyLoad } from './crawls/steady-load.mjs';
 import { storm } from './crawls/storm.mjs';
+import { forgedFields } from './hostile/forged-fields.mjs';
 import { hostileWeb } from './hostile/hostile-web.mjs';
 import { linearMarkup } from './hostile/linear-markup.mjs';
 import { mutatedStore } from './hostile/mutated-store.mjs';
@@ -51,7 +52,7 @@ const stores = [
   ...[memoryFull, evictingPolicy, flushedScripts, flushed, commitKills, damagedFile],
 ];
 const crawls = [noFault, ...politeness, fileKills, cutFeed, steadyLoad, storm];
-const web = [manyLinks, trap, ...hostileWeb, linearMarkup, mutatedStore, pageBombs];
+const web = [manyLinks, trap, ...hostileWeb, linearMarkup, mutatedStore, forgedFields, pageBombs];
 
 export const allRows = [...nodes, ...stores, ...crawls, ...web].sort((a, b) =>
   a.row.localeCompare(b.row, 'en', { numeric: true }),

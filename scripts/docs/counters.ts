@@ -59,6 +59,8 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'trap/repeated_segments': 'links dropped because of `URL_REPEATED_SEGMENTS_LIMIT`',
   'trap/domain_pages': 'links dropped because of `URL_PAGES_PER_DOMAIN_LIMIT`',
   'recrawl/not_modified': 'pages that have not changed since their last download (304); they are done',
+  'store/unreadable':
+    'entries in Redis that somebody else has written over, and that were removed or made anew',
   'crashed/count': 'requests that failed because three nodes died while processing them',
 };
 

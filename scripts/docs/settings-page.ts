@@ -1,27 +1,8 @@
 /** docs/reference/settings.md, from the schema of settings. */
 import { stringify } from 'yaml';
-import type { Definition } from '../../src/settings/kinds.js';
-import { definitionOf } from '../../src/settings/schema.js';
-import { cookieSettings } from '../../src/settings/sections/cookies.js';
-import { downloadSettings } from '../../src/settings/sections/download.js';
-import { frontierSettings } from '../../src/settings/sections/frontier.js';
-import { httpCacheSettings } from '../../src/settings/sections/http-cache.js';
-import { itemSettings } from '../../src/settings/sections/items.js';
-import { projectSettings } from '../../src/settings/sections/project.js';
-import { proxySettings } from '../../src/settings/sections/proxies.js';
-import { redisSettings } from '../../src/settings/sections/redis-connection.js';
+import { settingSections } from '../../src/settings/document.js';
+import { definitionOf, settingNames } from '../../src/settings/schema.js';
 import { code, page, plain, table } from './markdown.js';
-
-const sections: readonly (readonly [title: string, settings: object])[] = [
-  ['The project, the job, and the life of a node', projectSettings],
-  ['Redis', redisSettings],
-  ['The frontier: order, dupefilter, seeds, keys, end of a crawl', frontierSettings],
-  ['Items', itemSettings],
-  ['Politeness, download, retries, limits', downloadSettings],
-  ['Cookies', cookieSettings],
-  ['Proxies', proxySettings],
-  ['HTTP cache', httpCacheSettings],
-];
 
 const intro = `A setting can be written in five places. When several of them name it, the first of this list wins:
 
@@ -41,14 +22,14 @@ error that names the nearest setting there is. A project can declare [settings o
 
 /** The page. */
 export function settingsPage(): string {
-  const parts = sections.map(([title, settings]) => `## ${title}\n\n${settingsTable(Object.keys(settings))}`);
+  const parts = settingSections.map(([title, names]) => `## ${title}\n\n${settingsTable(names)}`);
   return page('# Settings', intro, ...parts, withoutEffect());
 }
 
 function settingsTable(names: readonly string[]): string {
   const rows = names
     .map((name) => ({ name, definition: definitionOf(name)! }))
-    .filter(({ definition }) => definition.ignored === null && !comesLater(definition))
+    .filter(({ definition }) => definition.ignored === null)
     .map(({ name, definition }) => [
       `<a name="${name}"></a>${code(name)}`,
       defaultText(definition.default),
@@ -58,27 +39,11 @@ function settingsTable(names: readonly string[]): string {
   return table(['setting', 'default', 'unit', 'meaning'], rows);
 }
 
-/** Settings that are accepted and do nothing, now or ever. */
+/** Settings that are accepted and do nothing. */
 function withoutEffect(): string {
-  const all = sections.flatMap(([, settings]) => Object.keys(settings));
-  const named = (test: (definition: Definition) => boolean) =>
-    all.filter((name) => test(definitionOf(name)!)).map((name) => `<a name="${name}"></a>${code(name)}`);
-  const ignored = named(({ ignored }) => ignored !== null);
-  const later = named(comesLater);
-  const parts = [
-    '## Settings without effect',
-    `Settings of Scrapy and Scrapy-Redis that have no meaning here are accepted, and a crawl that sets one says so: ${ignored.join(', ')}.`,
-  ];
-  if (later.length > 0) {
-    parts.push(
-      `These belong to features of a later version. A crawl that sets one to anything but "off" says so: ${later.join(', ')}.`,
-    );
-  }
-  return parts.join('\n\n');
-}
-
-function comesLater({ later }: Definition): boolean {
-  return later !== null;
+  const ignored = settingNames.filter((name) => definitionOf(name)!.ignored !== null);
+  const names = ignored.map((name) => `<a name="${name}"></a>${code(name)}`).join(', ');
+  return `## Settings without effect\n\nSettings of Scrapy and Scrapy-Redis that have no meaning here are accepted, and a crawl that sets one says so: ${names}.`;
 }
 
 function defaultText(value: unknown): string {

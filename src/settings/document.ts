@@ -1,6 +1,6 @@
 /** Generate the commented settings file from the schema. Its output is committed as `config/crawlnode.yaml`. */
 import { stringify } from 'yaml';
-import { definitionOf } from './schema.js';
+import { definitionOf, type SettingName, shownNames } from './schema.js';
 import { cookieSettings } from './sections/cookies.js';
 import { downloadSettings } from './sections/download.js';
 import { fileSettings } from './sections/files.js';
@@ -21,9 +21,18 @@ const preamble = `# Settings of a crawlnode project. Each line shows a default: 
 # Times are in seconds and sizes in bytes, as in Scrapy. "crawlnode settings" prints the values in effect.
 `;
 
-const sections: readonly (readonly [title: string, settings: object])[] = [
+/** What most projects change. */
+const common: readonly SettingName[] = [
+  ...(['USER_AGENT', 'ROBOTSTXT_OBEY', 'DOWNLOAD_DELAY', 'CONCURRENT_REQUESTS'] as const),
+  ...(['CONCURRENT_REQUESTS_PER_DOMAIN', 'AUTOTHROTTLE_ENABLED', 'DOWNLOAD_TIMEOUT', 'RETRY_TIMES'] as const),
+  ...(['HTTPERROR_ALLOWED_CODES', 'DEFAULT_REQUEST_HEADERS', 'COOKIES_ENABLED', 'PROXIES'] as const),
+  ...(['DEPTH_LIMIT', 'ITEM_PIPELINES', 'FEEDS', 'REDIS_URL', 'DUPEFILTER_CLASS'] as const),
+  ...(['CLOSESPIDER_TIMEOUT', 'HTTPCACHE_ENABLED', 'LOG_LEVEL'] as const),
+];
+
+const topics: readonly (readonly [title: string, settings: object])[] = [
   ['The project, the job, and the lifetime of a node', projectSettings],
-  ['Redis (without a Redis address the crawl is embedded, under JOBDIR)', redisSettings],
+  ['Redis', redisSettings],
   ['The frontier: order, seen requests, seeds, names of keys, closing', frontierSettings],
   ['Items', itemSettings],
   ['Files and images of items', fileSettings],
@@ -34,12 +43,20 @@ const sections: readonly (readonly [title: string, settings: object])[] = [
   ['Middleware', middlewareSettings],
 ];
 
+/** All settings for readers: the common ones first, then the others by topic. Those of features that are not there yet are left out. */
+export const settingSections: readonly (readonly [title: string, names: readonly SettingName[]])[] = [
+  ['The twenty settings that most projects change', common],
+  ...topics.map(([title, settings]) => {
+    const names = shownNames.filter((name) => name in settings && !common.includes(name));
+    return [title, names] as const;
+  }),
+];
+
 /** Every setting with its description, unit and default, the defaults commented out; valid YAML either way. */
 export function documentSettings(): string {
   const rule = `# ${'-'.repeat(WIDTH)}\n`;
-  const parts = sections.map(
-    ([title, settings]) =>
-      `${rule}# ${title}\n${rule}\n${Object.keys(settings).map(documentSetting).join('\n')}`,
+  const parts = settingSections.map(
+    ([title, names]) => `${rule}# ${title}\n${rule}\n${names.map(documentSetting).join('\n')}`,
   );
   return [preamble, ...parts].join('\n');
 }
@@ -51,7 +68,6 @@ function documentSetting(name: string): string {
     definition.unit && `Unit: ${definition.unit}.`,
     definition.isCommonName &&
       'Other programs use this name too, so a wrong value in the environment is only a warning.',
-    definition.later && definition.later.unless.length < 2 && 'Without effect before a later version.',
   ];
   const description = wrap(notes.filter(Boolean).join(' '));
   return `${prefixed('# ', description)}${prefixed('#', defaultOf(name, definition.default))}`;

@@ -23,6 +23,9 @@ export type Settings = {
 
 export const settingNames = Object.keys(definitions) as SettingName[];
 
+/** Those to list: settings of features that come in a later version are accepted, and not listed. */
+export const shownNames = settingNames.filter((name) => definitionOf(name)!.later === null);
+
 /** The definition of a setting, or null for an unknown name. */
 export function definitionOf(name: string): Definition<unknown, unknown> | null {
   return Object.hasOwn(definitions, name)

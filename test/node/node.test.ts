@@ -388,11 +388,15 @@ describe('trouble', () => {
     await waitFor(async () => (await age()) !== undefined);
 
     const db = new Redis(redis.url);
-    await db.rename('walk:requests:~node-info', 'aside');
-    await db.set('walk:requests:~node-info', 'somebody was here');
+    // The verb of the heartbeat alone is broken.
+    const [library] = (await db.function('LIST', 'WITHCODE')) as [string[]];
+    const code = library[library.indexOf('library_code') + 1]!;
+    const broken = code.replace(/(register\('heartbeat',.*)/, "$1 error('unforeseen')");
+    expect(broken).not.toBe(code);
+    await db.function('LOAD', 'REPLACE', broken);
     await waitFor(() => lines.length > 0);
     const before = await db.zrange('walk:requests:~nodes', 0, 0, 'WITHSCORES');
-    await db.rename('aside', 'walk:requests:~node-info');
+    await db.function('LOAD', 'REPLACE', code);
     await waitFor(async () => {
       const [, now] = await db.zrange('walk:requests:~nodes', 0, 0, 'WITHSCORES');
       return Number(now) > Number(before[1]) + 200;

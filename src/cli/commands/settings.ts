@@ -4,7 +4,7 @@ import { UsageError } from '../../errors.js';
 import { maskSetting } from '../../settings/mask-secrets.js';
 import { didYouMean } from '../../settings/nearest.js';
 import { settingDefinition } from '../../settings/own/own-settings.js';
-import { settingNames } from '../../settings/schema.js';
+import { settingNames, shownNames } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { settingTextsOf } from '../options/spider-argument.js';
@@ -32,12 +32,13 @@ export const command: CliCommand = {
         ? await loadSpider(context, options.spider, settingTextsOf(options))
         : await loadProject(context);
     const { own, settings } = loaded;
-    const all = [...settingNames, ...(own?.definitions.keys() ?? [])];
+    const ownNames = [...(own?.definitions.keys() ?? [])];
+    const all = [...settingNames, ...ownNames];
     for (const name of names) {
       if (!all.includes(name)) throw new UsageError(`unknown setting ${name}${didYouMean(name, all, 3)}`);
     }
     for (const notice of [...loaded.notices, ...loaded.missing]) note(context, notice);
-    const rows = (names.length > 0 ? names : all)
+    const rows = (names.length > 0 ? names : [...shownNames, ...ownNames])
       .filter((name) => options.changed !== true || loaded.sources[name] !== 'default')
       .map((name) => ({
         name,

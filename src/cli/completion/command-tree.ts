@@ -2,7 +2,7 @@
 import { Command, type Option } from 'commander';
 import { failedReasons } from '../../crawler/requests/failed-reasons.js';
 import { allParts } from '../../frontier/frontier.js';
-import { definitionOf, settingNames } from '../../settings/schema.js';
+import { definitionOf, shownNames } from '../../settings/schema.js';
 import { logLevels } from '../../settings/sections/project.js';
 import type { CliCommand } from '../command.js';
 
@@ -61,7 +61,7 @@ export async function commandTree(program: Command, table: CommandTable): Promis
   return { globals: [...program.options.map(optionOf), help], commands, settings };
 }
 
-const settings: readonly TreeSetting[] = settingNames.map((name) => ({
+const settings: readonly TreeSetting[] = shownNames.map((name) => ({
   name,
   values: definitionOf(name)!.offered,
 }));

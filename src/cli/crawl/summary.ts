@@ -3,6 +3,7 @@ import type { FeedTarget } from '../../crawler/feeds/feed-targets.js';
 import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { howMany, n } from '../../format-amounts.js';
 import type { CrawlTotals, NodeResult } from '../../node/node-options.js';
+import { NO_RESPONSE } from '../../node/page/judge-download.js';
 import { type Context, masked, print, printJson } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
 import { oneLine } from '../terminal/printable.js';
@@ -52,6 +53,8 @@ export function printSummary(output: Context, summary: Summary): void {
   const seconds = (elapsedMs / 1000).toFixed(1);
   print(context, `${crawlName({ spider, job })}: ${reason}, ${pagesOf(result, nodes)}, ${seconds} s${where}`);
   if (message !== null) print(context, oneLine(context.mask(message)));
+  const byStatus = statusLine(run?.statuses ?? {});
+  if (byStatus !== null) print(context, byStatus);
   for (const { what, unit, count, example } of deadEnds.slice(0, SHOWN_DEAD_ENDS)) {
     const counted = unit === 'page' ? howMany(count, 'page') : `${howMany(count, 'request')} not followed`;
     print(context, `${what}: ${counted}, such as ${shortened(oneLine(context.mask(example)))}`);
@@ -84,6 +87,17 @@ export function printSummary(output: Context, summary: Summary): void {
       'items: in no file (-o) and not in the items list (RedisPipeline), only in your item pipelines',
     );
   }
+}
+
+/** How many pages of the run ended with which status, over all nodes; null where all ended with 200. */
+function statusLine(statuses: Readonly<Record<string, number>>): string | null {
+  const counts = Object.entries(statuses).sort(([, a], [, b]) => b - a);
+  if (counts.every(([status]) => status === '200')) return null;
+  const parts = counts.map(([status, count]) => {
+    const answer = status === NO_RESPONSE ? 'without a response' : `with status ${status}`;
+    return `${n(count)} ${answer}`;
+  });
+  return `pages of the run: ${parts.join(', ')}`;
 }
 
 const shortened = (url: string) => (url.length > SHOWN_URL_CHARS ? `${url.slice(0, SHOWN_URL_CHARS)}…` : url);

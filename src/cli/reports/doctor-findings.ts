@@ -114,6 +114,15 @@ export function crawlFindings(
       `a reset of the dupefilter ends this message: crawlnode reset ${crawl} --only dupefilter`,
     );
   }
+  const unreadable = snapshot.counters['store/unreadable'] ?? 0;
+  if (unreadable > 0) {
+    found(
+      'info',
+      'unreadable_entries',
+      `${howMany(unreadable, 'value')} of the store could not be read, as somebody else had written over them: they were removed or made anew`,
+      'see who else may write to this Redis',
+    );
+  }
   if (badSeeds > 0) {
     found(
       'problem',

@@ -79,6 +79,7 @@ describe('bash', () => {
     expect(inBash('crawlnode crawl shop -o x.jsonl -s A=http://b.example/ --max-')).toEqual([
       '--max-pages',
       '--max-failed',
+      '--max-status',
     ]);
   });
 

@@ -9,7 +9,7 @@ import { defineSettings } from '../../../src/settings/define-settings.js';
 import { documentSettings } from '../../../src/settings/document.js';
 import { maskSetting, secretFilter } from '../../../src/settings/mask-secrets.js';
 import { maskUrls } from '../../../src/settings/mask-urls.js';
-import { definitionOf, settingNames } from '../../../src/settings/schema.js';
+import { definitionOf, settingNames, shownNames } from '../../../src/settings/schema.js';
 import { type LoadOptions, loadSettings } from '../../../src/settings/sources/load-settings.js';
 import { unknownSettingAdvice } from '../../../src/settings/unknown-settings.js';
 
@@ -363,7 +363,7 @@ describe('documentation', () => {
     write(documentSettings());
     expect(Object.values(load().sources).every((source) => source === 'default')).toBe(true);
     const uncommented = documentSettings().replace(/^#(?=[A-Z ]+[^ ])(?! )|^#(?= {2}\S)/gm, '');
-    expect(Object.keys(parse(uncommented)).sort()).toEqual([...settingNames].sort());
+    expect(Object.keys(parse(uncommented)).sort()).toEqual([...shownNames].sort());
     write(uncommented);
     expect(load().settings).toEqual(
       loadSettings({ cwd: dir, env: {}, cli: {}, configFile: 'crawlnode.yaml' }).settings,

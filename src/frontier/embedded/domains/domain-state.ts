@@ -2,7 +2,7 @@
 import { limitsOf } from '../../shared-settings/domain-limits.js';
 import { FURTHEST_MS } from '../../types/limits.js';
 import type { CrawlRow } from '../crawl/crawl-row.js';
-import { dueAtOf } from './delay-timer.js';
+import { boundTimer, dueAtOf } from './delay-timer.js';
 import type { DomainRow } from './domain-row.js';
 
 /** How many leases a domain may have at the same time. */
@@ -19,9 +19,8 @@ export function stateOf(domain: Readonly<DomainRow>, crawl: CrawlRow, nowMs: num
 
 /** Update `state` and `until`. @returns whether the row can be deleted. */
 export function updateState(domain: DomainRow, crawl: CrawlRow, nowMs: number): boolean {
-  // After the system clock was set back, instants stored before may be too far ahead.
-  domain.next_at = Math.min(domain.next_at, nowMs + FURTHEST_MS);
-  domain.blocked_until = Math.min(domain.blocked_until, nowMs + FURTHEST_MS);
+  // No verb writes an instant more than a day ahead: a full delay begins.
+  if (Math.max(domain.next_at, domain.blocked_until) > nowMs + FURTHEST_MS) boundTimer(domain, crawl, nowMs);
   domain.state = stateOf(domain, crawl, nowMs);
   domain.until = domain.state === 'waiting' ? dueAtOf(domain, nowMs) : null;
   return domain.state === 'idle' && isForgettable(domain);

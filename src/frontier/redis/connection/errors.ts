@@ -47,6 +47,7 @@ export function translate(error: unknown): Error | null {
     const [key = '', found = '', wanted = ''] = JSON.parse(rest ?? '[]') as string[];
     return foreignKeyError(foreignKey(key, found, wanted), error);
   }
+  if (code === 'FIELD') return unreadableField(rest ?? '', error);
   if (code === 'SERVER') return new OtherServer(rest);
   if (code === 'DEAD') return new IncarnationDeadError(rest ?? message);
   if (code === 'FORMAT') {
@@ -82,6 +83,18 @@ const isOfLua = /\buser_(function|script):|\bscript: /;
 function damagedCrawl(cause: unknown): DamagedStoreError {
   return new DamagedStoreError(
     'a key of this crawl in Redis holds something that crawlnode did not write: "crawlnode doctor SPIDER --deep" names what it finds, and "crawlnode doctor SPIDER --repair" rebuilds the queues from the requests',
+    { cause },
+  );
+}
+
+/** Without this field the crawl would ask sites too often, or forget what it has seen. */
+function unreadableField(what: string, cause: unknown): DamagedStoreError {
+  const [, key, field] = /^(.*) (\S+)$/.exec(what) ?? [];
+  const todo = key?.endsWith('index')
+    ? 'run "crawlnode reset SPIDER --only dupefilter"'
+    : 'start the nodes again, which writes it anew from their settings';
+  return new DamagedStoreError(
+    `the field ${field} of ${key} holds something that crawlnode did not write: ${todo}`,
     { cause },
   );
 }

@@ -7,22 +7,24 @@
 --   record }; bytes of all their records. O(count + bytes).
 local SORT_KEY, NEWEST = 32, 9007199254740992
 
--- An entry of a place, and its score or value: as id, order, domain and, if it is delayed, the instant when it is due.
+-- An entry of a place, and its score or value: as id, order, domain and, if it is delayed, the instant when it is due. Nil for
+-- what cannot be read, here and below.
 local function entryOf(entry, score)
+  if #entry < SORT_KEY then return nil end
   return { id = queue.idOf(entry), order = queue.orderOf(entry), domain = queue.domainOf(entry), dueAt = score }
 end
 
 local readers = {
   queue = function(member)
     local read = entryOf(string.sub(member, -SORT_KEY))
-    read.domain = string.sub(member, 1, -SORT_KEY - 2)
+    if read then read.domain = string.sub(member, 1, -SORT_KEY - 2) end
     return read
   end,
   suspects = function(entry) return entryOf(entry) end,
   delayed = entryOf,
   leases = function(id, packed)
     local lease = leaseRecords.unpack(packed)
-    return { id = id, order = lease.order, domain = lease.domain }
+    return lease and { id = id, order = lease.order, domain = lease.domain }
   end,
 }
 
@@ -40,8 +42,8 @@ verbs.register('read_requests', { 'no-writes' }, function(crawl, args)
   local scan = args.place == 'leases' and 'HSCAN' or 'ZSCAN'
   local page = redis.call(scan, at[args.place], args.cursor, 'COUNT', lists.digits(args.count))
   for i = 1, #page[2], 2 do
-    waiting[#waiting + 1] = readers[args.place](page[2][i], page[2][i + 1])
-    ids[#ids + 1] = waiting[#waiting].id
+    local read = readers[args.place](page[2][i], page[2][i + 1])
+    if read then ids[#ids + 1], waiting[#waiting + 1] = read.id, read end
   end
   local records, crashes = lists.read('HMGET', at.requests, ids), lists.read('HMGET', at.crashes, ids)
   for i, request in ipairs(waiting) do

@@ -14,7 +14,9 @@ end
 -- The first answer of this very call; nil when it comes for the first time.
 function answers.first(crawl)
   local packed = redis.call('HGET', crawl.keys.answers, fieldOf(crawl, crawl.args.call))
-  return packed and cmsgpack.unpack(packed)
+  if not packed then return nil end
+  local isRead, answer = pcall(cmsgpack.unpack, packed)
+  return isRead and answer or nil
 end
 
 function answers.keep(crawl, answer)

@@ -10,6 +10,8 @@
 --
 -- crawl.nowMs and nowUs are that clock. crawl.wallMs and wallUs are TIME: for what people see, and for rules of the calendar.
 
+local TEN_YEARS = 10 * 366 * 86400000
+
 -- Whether so much time has passed since any call that the clock was set forward, or all nodes stood still.
 local function isLeap(crawl, stepMs)
   return stepMs > limits.CLOCK_LEAP_MS and stepMs > nodes.timeoutMs(crawl) / 2
@@ -17,7 +19,9 @@ end
 
 -- Sets the clock of a call from the fields of meta. Only what verbs.save writes is stored.
 function clock.bridge(crawl, last, ahead)
-  last, ahead = tonumber(last) or 0, tonumber(ahead) or 0
+  last, ahead = reader.number(last) or 0, reader.number(ahead) or 0
+  -- No clock of a server was ever so far off: somebody has written it.
+  if math.max(last, crawl.wallMs + ahead) > crawl.wallMs + TEN_YEARS then last, ahead = 0, 0 end
   local before, nowMs, isStep = ahead, crawl.wallMs + ahead, true
   if nowMs < last then
     nowMs, ahead = last, last - crawl.wallMs

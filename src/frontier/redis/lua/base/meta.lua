@@ -84,13 +84,13 @@ function meta.get(crawl, name)
   return value ~= '' and value
 end
 
--- A field as a number; the default, or 0, where there is none.
+-- A field as a number; the default, or 0, where there is none, or no number.
 function meta.number(crawl, name, default)
   local number = crawl.metaNumbers[name]
   if number then return number end
   local text = meta.get(crawl, name)
   if not text then return default or 0 end
-  number = tonumber(text)
+  number = reader.number(text) or default or 0
   crawl.metaNumbers[name] = number
   return number
 end

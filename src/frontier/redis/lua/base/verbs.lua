@@ -59,6 +59,7 @@ function verbs.register(name, flags, body)
       if wants['live-node'] then
         nodes.refuseDead(crawl)
         keys.refuseOther(crawl.keys.dupefilter, args.dupefilter.type)
+        domainLimits.check(crawl)
       end
       if wants.accepts then acceptance.check(crawl) end
       if args.arrived then answers.forgetArrived(crawl) end

@@ -1,12 +1,5 @@
 -- What the record of a domain says, beside its queue, its leases, `ready` and `waiting`: a view (DomainView in
 -- src/frontier/care/care-store.ts).
-local SORT_KEY = 32
-
--- A domain from its record; nil where it cannot be read.
-function examineDomains.readable(name, packed)
-  local isWhole, d = pcall(domains.unpack, name, packed)
-  return isWhole and d.state and (#d.head == 0 or #d.head == SORT_KEY) and d or nil
-end
 
 local function wakes(crawl, d)
   local score = redis.call('ZSCORE', crawl.keys.waiting, d.name)
@@ -17,7 +10,7 @@ end
 
 -- Adds the view of a domain from its record, which is false where there is none.
 function examineDomains.view(crawl, name, packed, leased, found)
-  local d, view = packed and examineDomains.readable(name, packed), { name = name, leased = leased }
+  local d, view = packed and domains.unpack(name, packed), { name = name, leased = leased }
   found.views[#found.views + 1] = view
   view.isMissing, view.isUnreadable = not packed, packed and not d
   if not d then return end
@@ -32,7 +25,7 @@ end
 function examine.domains(crawl, page, found)
   local byDomain
   for i = 1, #page, 2 do
-    local name, d = page[i], examineDomains.readable(page[i], page[i + 1])
+    local name, d = page[i], domains.unpack(page[i], page[i + 1])
     local isBusy = d and (d.active > 0 or d.state == 'full')
     if isBusy and not byDomain then byDomain = examineLeases.byDomain(crawl) end
     examineDomains.view(crawl, name, page[i + 1], isBusy and byDomain[name] or 0, found)
@@ -41,7 +34,7 @@ end
 
 -- Whether an entry of `ready` is the best request of its domain.
 local function isHead(entry, packed)
-  local d = examineDomains.readable('', packed)
+  local d = domains.unpack('', packed)
   return d and d.head == queue.sortKeyOf(entry)
 end
 

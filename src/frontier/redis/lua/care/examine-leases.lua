@@ -4,8 +4,8 @@
 local function each(crawl, visit)
   local rows = redis.call('HGETALL', crawl.keys.leases)
   for i = 1, #rows, 2 do
-    local isWhole, lease = pcall(leaseRecords.unpack, rows[i + 1])
-    visit(rows[i], isWhole and lease.domain ~= '' and lease or nil)
+    local lease = leaseRecords.unpack(rows[i + 1])
+    visit(rows[i], lease and lease.domain ~= '' and lease or nil)
   end
 end
 

@@ -35,13 +35,13 @@ end
 
 -- Gives a domain a new record, with the politeness of the old one.
 local function keepPoliteness(crawl, name, packed)
-  local isWhole, old = pcall(domains.unpack, name, packed)
-  if not isWhole then return end
+  local old = domains.unpack(name, packed)
+  if not old then return end
   local d = domains.of(crawl, name)
   d.lastAt, d.nextAt, d.blockedUntil = math.min(old.lastAt, crawl.nowMs), old.nextAt, old.blockedUntil
   for _, source in ipairs({ 'setting', 'robots', 'autothrottle' }) do
-    local delay = type(old.delays) == 'table' and old.delays[source]
-    if type(delay) == 'number' and delay == delay then
+    local delay = old.delays and old.delays[source]
+    if delay then
       d.delays = d.delays or {}
       d.delays[source] = math.min(delay, limits.FURTHEST_MS)
     end

@@ -26,8 +26,8 @@ end
 -- Whether a node holds a lease that is live, or whose leases recovery will move. O(leases).
 function stall.isLeased(crawl)
   for _, packed in ipairs(redis.call('HVALS', crawl.keys.leases)) do
-    local isWhole, lease = pcall(leaseRecords.unpack, packed)
-    if isWhole and (nodes.isLive(crawl, lease.node) or redis.call('ZRANK', crawl.keys.dead, lease.node)) then return true end
+    local lease = leaseRecords.unpack(packed)
+    if lease and (nodes.isLive(crawl, lease.node) or redis.call('ZRANK', crawl.keys.dead, lease.node)) then return true end
   end
   return false
 end

@@ -20,9 +20,9 @@ end
 
 -- The cookies of a set. What somebody damaged by hand is left out: a page must be committed all the same.
 function cookies.decode(text)
-  local isJson, values = pcall(cjson.decode, text or '[]')
+  local values = reader.json(text or '[]')
   local found = {}
-  for _, value in ipairs(isJson and type(values) == 'table' and values or {}) do
+  for _, value in ipairs(values or {}) do
     if isCookie(value) then found[#found + 1] = value end
   end
   return found
@@ -103,7 +103,7 @@ local function trim(crawl, set)
   return beyond
 end
 
-local function countOf(crawl, jar) return tonumber(redis.call('HGET', crawl.keys.cookies, jar) or 0) or 0 end
+local function countOf(crawl, jar) return reader.number(redis.call('HGET', crawl.keys.cookies, jar)) or 0 end
 
 local function setCount(crawl, jar, count)
   if count > 0 then

@@ -10,7 +10,7 @@ verbs.register('inspect', { 'no-writes' }, function(crawl, args)
   local at, id = crawl.keys, args.id
   local lease = leaseRecords.read(crawl, { id })[1]
   local letter, atMs, status, attempts = state.read(crawl, args.fingerprint)
-  local d = examineDomains.readable(args.domain, redis.call('HGET', at.domains, args.domain))
+  local d = domains.unpack(args.domain, redis.call('HGET', at.domains, args.domain))
   local opensAt = d and delayTimer.dueAt(d) or 0
   return verbs.named({
     seen = dupefilters.of(crawl).seen(crawl, { args.mark })[1],

@@ -3,17 +3,39 @@
 -- meta.slots: JSON { domain: { delayMs, concurrency, randomizeDelay } }, each field absent where it is that of the crawl; ''
 -- for none.
 
+local SLOT = { delayMs = 'number', concurrency = 'number', randomizeDelay = 'boolean' }
+local AUTOTHROTTLE = { startDelayMs = 'number', maxDelayMs = 'number', targetConcurrency = 'number' }
+
+local isWhole = {
+  slots = function(slots)
+    for _, slot in pairs(slots) do
+      if type(slot) ~= 'table' or not reader.hasFields(slot, SLOT) then return false end
+    end
+    return true
+  end,
+  autothrottle = function(auto) return reader.hasAll(auto, AUTOTHROTTLE) end,
+}
+
 -- A tunable in JSON, decoded once a call; false for none, and for a text that somebody damaged.
 function domainLimits.decoded(crawl, name)
   local value = crawl.decoded[name]
   if value == nil then
     local text = meta.get(crawl, name)
-    local isJson, decoded = false, nil
-    if text then isJson, decoded = pcall(cjson.decode, text) end
-    value = isJson and type(decoded) == 'table' and decoded or false
+    local decoded = text and reader.json(text)
+    value = decoded and isWhole[name](decoded) and decoded or false
     crawl.decoded[name] = value
   end
   return value
+end
+
+-- Refuses a call before its first write where a limit cannot be read: without it the crawl would ask sites too often. The
+-- next node that joins writes all of them.
+function domainLimits.check(crawl)
+  for _, name in ipairs({ 'delay', 'limit', 'slots', 'autothrottle' }) do
+    local text = meta.get(crawl, name)
+    local isRead = not text or (isWhole[name] and domainLimits.decoded(crawl, name)) or reader.number(text)
+    if not isRead then verbs.refuse('CRAWLNODE_FIELD ' .. crawl.keys.meta .. ' ' .. name) end
+  end
 end
 
 -- The limits of a domain; false or nil where it has none of its own.

@@ -17,19 +17,26 @@
 --   needsReclassification  its state must be computed again
 local RECORD = '>I4c1I6I6I6Bc0'
 local STATES = { r = 'ready', w = 'waiting', f = 'full', i = 'idle' }
+local DELAYS = { setting = 'number', robots = 'number', autothrottle = 'number' }
+local SORT_KEY = 32
 
 local function pack(d)
   local packed = struct.pack(RECORD, d.active, d.state, d.lastAt, d.nextAt, d.blockedUntil, #d.head, d.head)
   return d.delays and packed .. cmsgpack.pack(d.delays) or packed
 end
 
--- A domain from its record, or a new one where `packed` is false.
+-- A domain from its record, or a new one where `packed` is false; nil where it cannot be read.
 function domains.unpack(name, packed)
   local active, letter, lastAt, nextAt, blockedUntil, head, delays = 0, 'i', 0, 0, 0, '', nil
   if packed then
     local rest
-    active, letter, lastAt, nextAt, blockedUntil, head, rest = struct.unpack(RECORD, packed)
-    delays = rest <= #packed and cmsgpack.unpack(string.sub(packed, rest)) or nil
+    active, letter, lastAt, nextAt, blockedUntil, head, rest = reader.unpack(RECORD, packed)
+    local isSound = STATES[letter] and (head == '' or #head == SORT_KEY)
+    if isSound and rest <= #packed then
+      delays = reader.map(string.sub(packed, rest))
+      isSound = delays and reader.hasFields(delays, DELAYS)
+    end
+    if not isSound then return nil end
   end
   local state = STATES[letter]
   return { name = name, active = active, state = state, lastAt = lastAt, nextAt = nextAt, blockedUntil = blockedUntil,
@@ -37,12 +44,27 @@ function domains.unpack(name, packed)
     isDirty = false, needsReclassification = false, lastAtBefore = nil, nextAtBefore = nil }
 end
 
+-- A domain whose record cannot be read, from its queue and its leases. A full delay begins, as nobody knows when the domain was
+-- asked last. O(leases).
+local function rebuilt(crawl, name)
+  local d = domains.unpack(name, false)
+  d.head = queue.sortKeys(crawl, name, 1)[1] or ''
+  for _, leased in ipairs(leaseRecords.domains(crawl)) do
+    if leased == name then d.active = d.active + 1 end
+  end
+  d.lastAt, d.nextAt = crawl.nowMs, crawl.nowMs + math.ceil(delayTimer.delay(crawl, d))
+  -- Wherever it is, it is taken out.
+  d.readyHead, d.isWaiting = d.head ~= '' and d.head, true
+  reader.noteUnreadable(crawl, 1)
+  domains.markChanged(crawl, d)
+  return d
+end
+
 local function opened(crawl, name, packed)
-  local d = domains.unpack(name, packed)
-  -- An instant more than a day ahead comes from a server clock that jumped (a failover): it is limited to a day.
+  local d = domains.unpack(name, packed) or rebuilt(crawl, name)
+  -- No verb writes an instant more than a day ahead: a full delay begins.
   local latest = crawl.nowMs + limits.FURTHEST_MS
-  if d.nextAt > latest then d.nextAt = latest end
-  if d.blockedUntil > latest then d.blockedUntil = latest end
+  if d.nextAt > latest or d.blockedUntil > latest then delayTimer.bound(crawl, d) end
   crawl.domains[name] = d
   return d
 end

@@ -6,7 +6,7 @@ function pageQuota.open(crawl, names)
   local most = meta.number(crawl, 'pages_per_domain')
   if most == 0 then return nil end
   local counts = {}
-  for i, count in ipairs(lists.read('HMGET', crawl.keys['domain-accepted'], names)) do counts[names[i]] = tonumber(count) or 0 end
+  for i, count in ipairs(lists.read('HMGET', crawl.keys['domain-accepted'], names)) do counts[names[i]] = reader.number(count) or 0 end
   return { most = most, counts = counts, taken = {} }
 end
 

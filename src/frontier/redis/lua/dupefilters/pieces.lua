@@ -2,6 +2,7 @@
 -- as `<dupefilter>:~piece:<generation>:<number>`. Clearing deletes the index at once; the pieces are
 -- deleted in steps (crawl/sweep.lua), while a new generation may already begin. Also `gone:<number>` for each piece that was
 -- found missing (marks.lua). meta.pieces has generation and number of pieces, should the index be deleted by another hand.
+local MOST_PIECES = 10000000
 local FIELDS = { 'generation', 'pieces', 'seen', 'slices', 'filled', 'allocated' }
 
 -- The index, read once a call: numbers by name, and prefix, what the names of its pieces begin with.
@@ -9,11 +10,22 @@ function pieces.index(crawl)
   if crawl.index then return crawl.index end
   local found = redis.call('HMGET', crawl.keys.index, unpack(FIELDS))
   local index = { generation = found[1] }
-  for i = 2, #FIELDS do index[FIELDS[i]] = tonumber(found[i] or 0) end
+  for i = 2, #FIELDS do index[FIELDS[i]] = reader.number(found[i]) or 0 end
   index.prefix = pieces.prefix(crawl, found[1] or '')
   index.known = index.pieces
   crawl.index = index
   return index
+end
+
+-- Refuses a call where the index holds what no verb has written: the dupefilter would forget, or a call never end.
+function pieces.refuseUnreadable(crawl)
+  local found = redis.call('HMGET', crawl.keys.index, unpack(FIELDS))
+  for i = 2, #FIELDS do
+    local number = reader.number(found[i] or 0)
+    if not number or number ~= math.floor(number) or (FIELDS[i] ~= 'seen' and FIELDS[i] ~= 'filled' and number > MOST_PIECES) then
+      verbs.refuse('CRAWLNODE_FIELD ' .. crawl.keys.index .. ' ' .. FIELDS[i])
+    end
+  end
 end
 
 function pieces.prefix(crawl, generation) return crawl.keys.dupefilter .. ':~piece:' .. generation .. ':' end

@@ -20,9 +20,9 @@ function state.note(crawl, ids, name, statuses, attempts)
   local entries, changed = lists.read('HMGET', crawl.keys.dupefilter, ids), {}
   for i, entry in ipairs(entries) do
     if entry then
-      local _, _, status, tried = struct.unpack(LIFE, entry)
+      local _, _, status, tried = reader.unpack(LIFE, entry)
       lists.pair(changed, ids[i],
-        state.pack(crawl, name, statuses and statuses[i] or status, attempts and attempts[i] or tried))
+        state.pack(crawl, name, statuses and statuses[i] or status or 0, attempts and attempts[i] or tried or 0))
     end
   end
   lists.send('HSET', crawl.keys.dupefilter, changed)
@@ -31,7 +31,7 @@ end
 -- What is known of a request: letter, instant, HTTP status or 0, attempts; nothing where it is not followed.
 function state.read(crawl, id)
   local entry = isFollowed(crawl) and redis.call('HGET', crawl.keys.dupefilter, id)
-  if entry then return struct.unpack(LIFE, entry) end
+  if entry then return reader.unpack(LIFE, entry) end
 end
 
 dupefilters.StateDupeFilter = {

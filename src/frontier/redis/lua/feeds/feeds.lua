@@ -10,22 +10,21 @@ local texts = { 'host', 'path', 'owner', 'format', 'header' }
 
 -- Whether a value can be what feeds.write has written.
 local function isRecord(value)
-  if type(value) ~= 'table' then return false end
   for _, name in ipairs(numbers) do
     if value[name] ~= nil and type(value[name]) ~= 'number' then return false end
   end
   for _, name in ipairs(texts) do
     if value[name] ~= nil and type(value[name]) ~= 'string' then return false end
   end
-  return value.seenMs ~= nil
+  return value.seenMs ~= nil and (value.sequence == nil or reader.number(value.sequence) ~= nil)
 end
 
 -- The record of a feed; nil where there is none, or somebody else has damaged it.
 function feeds.read(crawl, feed)
   local text = redis.call('HGET', crawl.keys.feeds, feed)
   if not text then return end
-  local isJson, record = pcall(cjson.decode, text)
-  if isJson and isRecord(record) then return record end
+  local record = reader.json(text)
+  if record and isRecord(record) then return record end
 end
 
 function feeds.write(crawl, feed, writer) redis.call('HSET', crawl.keys.feeds, feed, cjson.encode(writer)) end
@@ -49,7 +48,7 @@ function feeds.field(feed, number) return feed .. ':' .. lists.digits(number) en
 -- number of another. O(outbox) then.
 function feeds.mendTail(crawl, feed)
   local at, tail = crawl.keys, feed .. ':tail'
-  if tonumber(redis.call('HGET', at.feeds, tail) or '') then return end
+  if string.find(redis.call('HGET', at.feeds, tail) or '', '^%d+$') then return end
   local last = (feeds.read(crawl, feed) or {}).sequence or 0
   for _, field in ipairs(redis.call('HKEYS', at.outbox)) do
     local number = string.sub(field, 1, #feed + 1) == feed .. ':' and tonumber(string.sub(field, #feed + 2))
@@ -92,7 +91,7 @@ function feeds.withId(settle, number, item)
 end
 
 -- The number of its last item.
-function feeds.tail(crawl, feed) return tonumber(redis.call('HGET', crawl.keys.feeds, feed .. ':tail') or 0) end
+function feeds.tail(crawl, feed) return reader.number(redis.call('HGET', crawl.keys.feeds, feed .. ':tail')) or 0 end
 
 -- Whether none of its items waits to be written.
 function feeds.isAllWritten(crawl, feed, writer) return (writer.sequence or 0) >= feeds.tail(crawl, feed) end

@@ -15,9 +15,10 @@ local function pack(crawl, request)
   return struct.pack(RECORD, crawl.args.call, crawl.nowMs, request.crashes, request.order, #node, node) .. request.domain
 end
 
+-- Nil where it cannot be read, or is nobody's.
 function leaseRecords.unpack(packed)
-  local call, atMs, crashes, order, node, rest = struct.unpack(RECORD, packed)
-  return { call = call, atMs = atMs, crashes = crashes, order = order, node = node, domain = string.sub(packed, rest) }
+  local call, atMs, crashes, order, node, rest = reader.unpack(RECORD, packed)
+  return rest and node ~= '' and { call = call, atMs = atMs, crashes = crashes, order = order, node = node, domain = string.sub(packed, rest) }
 end
 
 -- Creates leases for requests that were taken out of the queue: { { id, order, domain, crashes }, … }.
@@ -25,34 +26,43 @@ function leaseRecords.grant(crawl, taken)
   local packed = {}
   for _, request in ipairs(taken) do lists.pair(packed, request.id, pack(crawl, request)) end
   lists.send('HSET', crawl.keys.leases, packed)
-  redis.call('HINCRBY', crawl.keys.held, crawl.caller, lists.digits(#taken))
+  reader.add(crawl.keys.held, crawl.caller, #taken)
 end
 
--- The leases of these ids, in order; false where there is none.
+-- The leases of these ids, in order; false where there is none, or one that cannot be read.
 function leaseRecords.read(crawl, ids)
   local found = lists.read('HMGET', crawl.keys.leases, ids)
-  for i = 1, #found do found[i] = found[i] and leaseRecords.unpack(found[i]) end
+  for i = 1, #found do found[i] = found[i] and leaseRecords.unpack(found[i]) or false end
   return found
 end
 
 -- The domains of all leases, one for each lease.
 function leaseRecords.domains(crawl)
   local names = {}
-  for i, packed in ipairs(redis.call('HVALS', crawl.keys.leases)) do names[i] = leaseRecords.unpack(packed).domain end
+  for _, packed in ipairs(redis.call('HVALS', crawl.keys.leases)) do
+    local lease = leaseRecords.unpack(packed)
+    if lease then names[#names + 1] = lease.domain end
+  end
   return names
 end
 
 -- The leases of an incarnation, up to `most`: their ids, and the leases, by a walk over all: they are few (nodes × concurrency).
+-- Drops those that cannot be read. Their requests come back by their records (care/stall.lua).
 function leaseRecords.of(crawl, node, most)
-  local ids, found, cursor = {}, {}, nil
+  local ids, found, unreadable, cursor = {}, {}, {}, nil
   while cursor ~= '0' and #found < most do
     local page = redis.call('HSCAN', crawl.keys.leases, cursor or '0', 'COUNT', 500)
     cursor = page[1]
     for i = 1, #page[2], 2 do
       local lease = leaseRecords.unpack(page[2][i + 1])
-      if lease.node == node and #found < most then ids[#ids + 1], found[#found + 1] = page[2][i], lease end
+      if not lease then
+        unreadable[#unreadable + 1] = page[2][i]
+      elseif lease.node == node and #found < most then
+        ids[#ids + 1], found[#found + 1] = page[2][i], lease
+      end
     end
   end
+  reader.noteUnreadable(crawl, lists.send('HDEL', crawl.keys.leases, unreadable))
   return ids, found
 end
 
@@ -65,9 +75,9 @@ function leaseRecords.finish(crawl, ids, ended)
     -- The volunteer's suspect is settled: any node may be the next volunteer.
     if lease.crashes > 0 and meta.get(crawl, 'volunteer') == lease.node then meta.set(crawl, 'volunteer', '') end
   end
-  lists.send('HDEL', crawl.keys.leases, ids)
-  for node, count in pairs(held) do redis.call('HINCRBY', crawl.keys.held, node, lists.digits(-count)) end
   domains.load(crawl, names)
+  lists.send('HDEL', crawl.keys.leases, ids)
+  for node, count in pairs(held) do reader.add(crawl.keys.held, node, -count) end
   for _, name in ipairs(names) do domains.release(crawl, name) end
 end
 

@@ -169,7 +169,7 @@ local function saveBatch(crawl, batch)
   feeds.append(crawl, batch.files, batch.feedItems)
   feeds.append(crawl, batch.pipelines, batch.pipelineItems or {})
   cookies.save(crawl)
-  if batch.settled > 0 then redis.call('HINCRBY', crawl.keys.settled, crawl.caller, batch.settled) end
+  if batch.settled > 0 then reader.add(crawl.keys.settled, crawl.caller, batch.settled) end
   dupefilters.agree(crawl)
   budgets.closeWhenSpent(crawl)
   answers.keepSettles(crawl, batch.answers)

@@ -3,9 +3,10 @@
 -- one. Those with the fewest crashes come first: while somebody kills nodes from outside, the deaths spread over many suspects, and
 -- the one with the most crashes is judged last.
 
--- Chooses the first suspect, in order, whose domain may be leased from: its entry (queue.lua), or nil. Changes nothing.
+-- Chooses the first suspect, in order, whose domain may be leased from: its entry (queue.lua), or nil. Drops what cannot be read, and changes nothing else.
 function suspects.choose(crawl)
-  for _, entry in ipairs(redis.call('ZRANGE', crawl.keys.suspects, 0, limits.SUSPECTS_READ - 1)) do
+  local first = redis.call('ZRANGE', crawl.keys.suspects, 0, limits.SUSPECTS_READ - 1)
+  for _, entry in ipairs(queue.entriesAmong(crawl, crawl.keys.suspects, first)) do
     local d = domains.of(crawl, queue.domainOf(entry))
     if delayTimer.dueAt(d) <= crawl.nowMs and d.active < domains.limit(crawl, d) then return entry end
   end
@@ -30,7 +31,7 @@ end
 function suspects.take(crawl, entry)
   local sortKey, d = queue.sortKeyOf(entry), domains.of(crawl, queue.domainOf(entry))
   local request = queue.requestOf(d.name, sortKey, delayTimer.delay(crawl, d))
-  request.crashes = tonumber(redis.call('HGET', crawl.keys.crashes, request.id) or 1)
+  request.crashes = reader.number(redis.call('HGET', crawl.keys.crashes, request.id)) or 1
   redis.call('ZREM', crawl.keys.suspects, entry)
   d.active = d.active + 1
   delayTimer.start(crawl, d, crawl.args.lease.random, crawl.nowMs)

@@ -7,7 +7,7 @@ verbs.register('heartbeat', { 'allow-oom' }, function(crawl, args)
   if not nodes.isLive(crawl, args.incarnation) then return 'dead' end
   clock.read(crawl)
   redis.call('ZADD', crawl.keys.nodes, crawl.nowMs, args.incarnation)
-  local info = cjson.decode(redis.call('HGET', crawl.keys['node-info'], args.incarnation) or '{}')
+  local info = nodes.info(crawl, args.incarnation)
   info.pagesPerSecond = args.pagesPerSecond
   redis.call('HSET', crawl.keys['node-info'], args.incarnation, cjson.encode(info))
   return 'alive'

@@ -4,7 +4,7 @@
 function nodes.isLive(crawl, incarnation) return redis.call('ZRANK', crawl.keys.nodes, incarnation) end
 
 -- How many leases it holds.
-function nodes.held(crawl, incarnation) return tonumber(redis.call('HGET', crawl.keys.held, incarnation) or 0) end
+function nodes.held(crawl, incarnation) return reader.number(redis.call('HGET', crawl.keys.held, incarnation)) or 0 end
 
 -- For how long a node may be silent before it counts as dead.
 function nodes.timeoutMs(crawl) return meta.number(crawl, 'node_timeout', limits.FIRST_NODE_TIMEOUT_MS) end
@@ -46,10 +46,13 @@ function nodes.markDead(crawl)
   end
 end
 
+-- What a node says of itself.
+function nodes.info(crawl, incarnation) return reader.json(redis.call('HGET', crawl.keys['node-info'], incarnation)) or {} end
+
 -- The id of a node, as it joined.
 function nodes.idOf(crawl, incarnation)
-  local info = cjson.decode(redis.call('HGET', crawl.keys['node-info'], incarnation) or '{}')
-  return info.id or incarnation
+  local id = nodes.info(crawl, incarnation).id
+  return type(id) == 'string' and id or incarnation
 end
 
 -- Forgets a node whose leases are all ended.

@@ -16,6 +16,7 @@ verbs.register('reconcile', { 'allow-oom', 'crawl', 'live-node' }, function(craw
   local ids, returned = {}, {}
   if nodes.held(crawl, crawl.caller) > heldCount then
     local known, found = leaseRecords.of(crawl, crawl.caller, math.huge)
+    redis.call('HSET', crawl.keys.held, crawl.caller, #found)
     for i, lease in ipairs(found) do
       if not isHeld[known[i]] and crawl.nowMs - lease.atMs >= args.graceMs then
         ids[#ids + 1], returned[#returned + 1] = known[i], lease

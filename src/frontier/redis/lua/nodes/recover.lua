@@ -21,7 +21,7 @@ end
 
 -- Counts a crash of a request whose node died while processing it: makes it a suspect, or fails it.
 local function suspect(crawl, id, lease, failed)
-  local crashes = redis.call('HINCRBY', crawl.keys.crashes, id, 1)
+  local crashes = reader.add(crawl.keys.crashes, id, 1)
   if crashes < maxCrashes(crawl) then return leaseRecords.release(crawl, id, lease, crashes) end
   leaseRecords.fail(crawl, id, cjson.encode({ reason = 'crashed', attempts = crashes, crashes = crashes,
     node = nodes.idOf(crawl, lease.node) }))
@@ -39,7 +39,8 @@ verbs.register('recover', { 'allow-oom', 'crawl-if-any' }, function(crawl, args)
     leaseRecords.finish(crawl, ids, ended)
     for i, lease in ipairs(ended) do suspect(crawl, ids[i], lease, failed) end
     left = left - #ended
-    local isDone = nodes.held(crawl, incarnation) <= 0
+    -- By what was found: the stored number may be forged.
+    local isDone = #ended < left or nodes.held(crawl, incarnation) <= 0
     if isDone or #ended > 0 then
       handled[#handled + 1] = { incarnation = incarnation, id = nodes.idOf(crawl, incarnation), count = #ended }
     end

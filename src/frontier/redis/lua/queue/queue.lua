@@ -10,6 +10,8 @@
 --            No domain contains a NUL (request-columns.ts).
 local ID_AT, DOMAIN_AT = 13, 33
 local NEWEST = 9007199254740992
+-- The longest delay (clamp-values.ts), from now.
+local LATEST = 2 ^ 49
 
 function queue.order(crawl, priority, arrival)
   local class = meta.get(crawl, 'queue')
@@ -47,8 +49,14 @@ end
 function queue.sortKeys(crawl, domain, count, behind)
   local from = behind and '(' .. queue.memberOf(domain, behind) or '[' .. domain .. '\0'
   local members = redis.call('ZRANGEBYLEX', crawl.keys.queue, from, '(' .. domain .. '\1', 'LIMIT', '0', lists.digits(count))
-  for i = 1, #members do members[i] = string.sub(members[i], #domain + 2) end
-  return members
+  local wanted, unreadable = #domain + DOMAIN_AT, nil
+  for i = 1, #members do
+    if #members[i] ~= wanted then unreadable = unreadable or {}; unreadable[#unreadable + 1] = members[i] end
+    members[i] = string.sub(members[i], #domain + 2)
+  end
+  if not unreadable then return members end
+  reader.noteUnreadable(crawl, lists.send('ZREM', crawl.keys.queue, unreadable))
+  return queue.sortKeys(crawl, domain, count, behind)
 end
 
 -- Puts a request into the queue of its domain. It is written by domains.save.
@@ -80,16 +88,42 @@ function queue.delay(crawl, domain, priority, id, dueMs, arrival)
   return arrival
 end
 
+-- The entries among these members of `suspects` or `delayed`. The others are removed.
+function queue.entriesAmong(crawl, key, members)
+  local entries, unreadable = {}, {}
+  for _, member in ipairs(members) do
+    local list = #member < DOMAIN_AT - 1 and unreadable or entries
+    list[#list + 1] = member
+  end
+  reader.noteUnreadable(crawl, lists.send('ZREM', key, unreadable))
+  return entries
+end
+
+-- An instant that no delay reaches was written by somebody else: the record says when the request is due, or it is due now.
+local function correctInstants(crawl)
+  local key = crawl.keys.delayed
+  local tooFar = redis.call('ZRANGEBYSCORE', key, '(' .. lists.digits(LATEST), '+inf', 'LIMIT', '0', '200')
+  if #tooFar == 0 then return end
+  for _, entry in ipairs(queue.entriesAmong(crawl, key, tooFar)) do
+    local record = redis.call('HGET', crawl.keys.requests, queue.idOf(entry))
+    local _, dueAt = storedRecord.times(record or '')
+    redis.call('ZADD', key, dueAt and dueAt > 0 and dueAt or crawl.nowMs, entry)
+    reader.noteUnreadable(crawl, 1)
+  end
+end
+
 -- Makes delayed requests pending that are due, a bounded number.
 function queue.promoteDelayed(crawl)
+  correctInstants(crawl)
   local due = redis.call('ZRANGEBYSCORE', crawl.keys.delayed, '-inf', lists.digits(crawl.nowMs), 'LIMIT', '0', limits.PROMOTED_AT_ONCE)
   if #due == 0 then return end
+  due = queue.entriesAmong(crawl, crawl.keys.delayed, due)
   local ids = {}
   for i, entry in ipairs(due) do ids[i] = queue.idOf(entry) end
   local crashes, stored, accepted = lists.read('HMGET', crawl.keys.crashes, ids), lists.read('HMGET', crawl.keys.requests, ids), {}
   for i, entry in ipairs(due) do
     local priority, arrival = 2147483648 - struct.unpack('>I5', entry), queue.nextArrival(crawl)
-    queue.makePending(crawl, queue.domainOf(entry), queue.order(crawl, priority, arrival) .. ids[i], tonumber(crashes[i] or 0))
+    queue.makePending(crawl, queue.domainOf(entry), queue.order(crawl, priority, arrival) .. ids[i], reader.number(crashes[i]) or 0)
     if stored[i] then lists.pair(accepted, ids[i], storedRecord.pack(storedRecord.json(stored[i]), arrival)) end
   end
   lists.send('HSET', crawl.keys.requests, accepted)

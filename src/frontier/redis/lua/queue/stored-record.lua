@@ -10,14 +10,14 @@ local LATEST = 9007199254740992
 function storedRecord.pack(json, arrival, due) return json .. '\0' .. struct.pack(TAIL, arrival, due or 0) end
 
 -- The JSON of a stored record; of what somebody else wrote all of it. False where there is none.
-function storedRecord.json(stored)
-  if not stored or string.byte(stored, -TAIL_BYTES - 1) ~= 0 then return stored end
-  return string.sub(stored, 1, -TAIL_BYTES - 2)
+function storedRecord.json(bytes)
+  if not bytes or string.byte(bytes, -TAIL_BYTES - 1) ~= 0 then return bytes end
+  return string.sub(bytes, 1, -TAIL_BYTES - 2)
 end
 
 -- Arrival and due instant; nil where they cannot be read.
-function storedRecord.times(stored)
-  if string.byte(stored, -TAIL_BYTES - 1) ~= 0 then return nil end
-  local arrival, due = struct.unpack(TAIL, stored, #stored - TAIL_BYTES + 1)
+function storedRecord.times(bytes)
+  if string.byte(bytes, -TAIL_BYTES - 1) ~= 0 then return nil end
+  local arrival, due = struct.unpack(TAIL, bytes, #bytes - TAIL_BYTES + 1)
   if arrival < LATEST then return arrival, due end
 end

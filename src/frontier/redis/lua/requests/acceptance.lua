@@ -9,10 +9,12 @@
 -- kind: `links` pass the dupefilter. `seeds` do not, unless `seeds-judged`, are recorded all the same, and bring a failed
 -- request back. `start` requests are like seeds.
 
--- Refuses before the first write what would fail later: another dupefilter, or its key of another type.
+-- Refuses before the first write what would fail later: another dupefilter, its key of another type, and what cannot be read.
 function acceptance.check(crawl)
   dupefilters.refuseOther(crawl)
   keys.refuseOther(crawl.keys.dupefilter, crawl.args.dupefilter.type)
+  if dupefilters.of(crawl).holdsAny then pieces.refuseUnreadable(crawl) end
+  domainLimits.check(crawl)
 end
 
 -- Takes a request off the failed list and deletes its count of crashes. Returns whether it was on the list.

@@ -3,10 +3,13 @@
 -- meta.budgets: JSON of Budgets (types/crawl.ts), 0 for no limit; '' where there is none at all, as in most crawls. The
 -- node that begins a run sets them for all its nodes. `closingReasons` are those of budgets.ts, in the order of the checks.
 
+local BUDGETS = { maxPages = 'number', maxItems = 'number', maxErrors = 'number', maxRunMs = 'number' }
+
 -- The run's budgets; nil for none.
 local function ofRun(crawl)
   local text = meta.get(crawl, 'budgets')
-  return text and cjson.decode(text) or nil
+  local found = text and reader.json(text)
+  return found and reader.hasAll(found, BUDGETS) and found or nil
 end
 
 -- Closes the run for all nodes. The first closing reason stays. limit: the budget that was used up, else 0.

@@ -11,11 +11,20 @@
 --   delayMs      Crawl-delay of the last rules, 0 for none
 --   restMs       until when the domain rests because of this record; absent when it does not
 local SWEPT = 10
+-- The states that have a text.
+local TEXTS = { rules = true, unreachable = true }
 
--- The record of an origin, nil where nothing is known.
+local TYPES = { state = 'string', text = 'string', untilMs = 'number', node = 'string', call = 'number',
+  claimedMs = 'number', url = 'string', hops = 'number', failures = 'number', delayMs = 'number', restMs = 'number' }
+
+-- The record of an origin, nil where nothing is known, and where it cannot be read.
 function origins.read(crawl, origin)
   local packed = redis.call('HGET', crawl.keys.robots, origin)
-  return packed and cmsgpack.unpack(packed) or nil
+  if not packed then return nil end
+  local record = reader.map(packed)
+  local isClaim = record and record.node and record.call and record.claimedMs
+  if isClaim and reader.hasFields(record, TYPES) and (record.text or not TEXTS[record.state]) then return record end
+  reader.noteUnreadable(crawl, 1)
 end
 
 -- Writes a record, and deletes a few that are not needed any more. A Crawl-delay is remembered for a day beyond its rules.
