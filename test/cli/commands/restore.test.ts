@@ -96,7 +96,13 @@ describe('a backup of one engine', { timeout: 120_000 }, () => {
     const before = await here.look(contents);
     const there = ['-s', `REDIS_URL=${redis.url}`];
     expect((await run('reset', 'news', '--all', '--yes', '--backup', 'a.jsonl')).code).toBe(0);
-    const moved = await run('restore', 'shop', 'a.jsonl', '--job', 'j', ...there);
+    expect(await run('restore', 'shop', 'a.jsonl', '--job', 'j', ...there)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /is a backup of news, not of shop: "crawlnode restore news a.jsonl --as shop"/,
+      ),
+    });
+    const moved = await run('restore', 'news', 'a.jsonl', '--as', 'shop', '--job', 'j', ...there);
     expect(moved).toMatchObject({
       code: 0,
       stderr: expect.stringContaining('of news, and goes to shop@j'),

@@ -35,6 +35,10 @@ export function embeddedHand(dir: string): ForeignHand {
         file.prepare('UPDATE dupefilter SET choice = ?').run(choice);
         file.prepare('UPDATE crawl SET dupefilter = ?').run(choice);
       }),
+    makeDue: ({ id }) =>
+      byHand((file) => {
+        file.prepare('UPDATE request SET due = 0 WHERE id = ?').run(Buffer.from(id, 'hex'));
+      }),
     setForward: (ms) =>
       byHand((file) => {
         file.prepare('UPDATE tally SET clock_at = clock_at - ?').run(ms);
