@@ -67,7 +67,7 @@ export const counterMeanings: Readonly<Record<string, string>> = {
 const src = new URL('../../src/', import.meta.url);
 
 const groups =
-  'custom_stats|page|extension_exceptions|downloader|retry|redirect|httperror|scheduler|dupefilter|offsite|urllength|request_depth|request_module|spider_exceptions|crashed|robotstxt|cookies|proxies|httpcache|privateaddress|trap|recrawl';
+  'custom_stats|page|extension_exceptions|downloader|retry|redirect|httperror|scheduler|dupefilter|offsite|urllength|request_depth|request_module|spider_exceptions|crashed|robotstxt|cookies|proxies|httpcache|privateaddress|trap|recrawl|store';
 const name = `(?:${groups})/[A-Za-z_]+(?:/[A-Za-z_]+)*|item_[a-z]+_count|response_received_count`;
 /** A counter's name in quotes; behind `/${` stands a part that varies. */
 const quoted = new RegExp(`['"\`](${name}|spider_exceptions)(/\\$\\{[^'"\`]*)?['"\`]`, 'g');

@@ -151,8 +151,19 @@ export function suspects(crawl: () => Crawl): void {
         await takeOne(doomed.frontier);
         await recover(1);
       }
+      // It waits until the kills are over, and has one more chance.
+      expect(failed).toEqual([]);
+      expect(await peer.frontier.inspect(request('unlucky'))).toMatchObject({
+        ...{ state: 'delayed', crashes: MAX_CRASHES_AMONG_KILLS },
+      });
+      expect((await peer.frontier.lease(1, 0)).leases).toEqual([]);
+      expect(await (await crawl().outsider()).verify()).toEqual([]);
+      await crawl().world.hand!.makeDue(request('unlucky'));
+      const last = await crawl().node(quick);
+      expect(await takeOne(last.frontier)).toMatchObject({ crashes: MAX_CRASHES_AMONG_KILLS });
+      await recover(1);
       const { record } = request('unlucky');
-      expect(failed).toMatchObject([{ record, crashes: MAX_CRASHES_AMONG_KILLS }]);
+      expect(failed).toMatchObject([{ record, crashes: MAX_CRASHES_AMONG_KILLS + 1 }]);
       expect(await peer.frontier.snapshot()).toMatchObject({ failed: 1, pending: 0, leased: 0 });
     });
 

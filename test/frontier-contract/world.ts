@@ -30,6 +30,8 @@ export interface World {
 export interface ForeignHand {
   /** Delete the record of a live request, and leave the request where it is in the queue. */
   deleteRecord(request: FrontierRequest): Promise<void>;
+  /** Have a delayed request due now. */
+  makeDue(request: FrontierRequest): Promise<void>;
   /** Delete all that the dupefilter holds. */
   deleteSeen(): Promise<void>;
   /** Have the store say that its dupefilter is of this class, as a later crawlnode with the same data format would. */

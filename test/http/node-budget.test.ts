@@ -33,6 +33,25 @@ it.each([
   expect(page(html(9), 0).links()).toEqual(['http://a.example/x']);
 });
 
+it('a form of many megabytes is refused', () => {
+  const form = (length: number) => `<form><input name=a value="${'x'.repeat(length)}">`;
+  expect(codeOf(() => Request.fromForm(page(form(7_000_000), 10)))).toBeNull();
+  expect(codeOf(() => Request.fromForm(page(form(8_000_000), 10)))).toBe('too_complex');
+});
+
+it('an XML attribute of many references is counted, two for a node', () => {
+  const xml = (references: number) => `<r><p a="${'&amp;'.repeat(references)}"/></r>`;
+  expect(codeOf(() => page(xml(10), 9, 'text/xml').css('p'))).toBeNull();
+  expect(codeOf(() => page(xml(20), 9, 'text/xml').css('p'))).toBe('too_complex');
+  expect(codeOf(() => [...xmlElements(xml(20), 'p', 9)])).toBe('too_complex');
+});
+
+it('the HTML of elements within each other is bounded, by re() too', () => {
+  const response = page(`${'<div>'.repeat(100)}${'x'.repeat(1_000_000)}`, 1_000);
+  expect(codeOf(() => response.css('div').getAll())).toBe('selector_cost');
+  expect(codeOf(() => response.css('div').re(/z/))).toBe('selector_cost');
+});
+
 describe('the nodes of a page', () => {
   const html = 'text/html';
   const xml = 'application/xml';

@@ -30,6 +30,13 @@ function repeated(part) {
   return parts.join('');
 }
 
+/** Elements within 500 others: the HTML of all is a hundred times the page. */
+const deep = (part, count) => ({
+  type: 'text/html',
+  make: (noise) => `<!--${noise}-->${'<div>'.repeat(500)}${part.repeat(count)}`,
+});
+const selectorCost = { expected: 'selector_cost' };
+
 const feed = ['<rss><channel>', '</channel></rss>'];
 const urlset = ['<urlset>', '</urlset>'];
 const tooComplex = { expected: 'too_complex' };
@@ -49,6 +56,22 @@ export const bombs = [
   { name: '<!---->', by: 'css', argument: 'p', ...html('<!---->'), ...tooComplex },
   { name: '<?x?>', by: 'css', argument: 'p', ...html('<?x?>'), ...tooComplex },
   { name: 'text runs', by: 'css', argument: 'p', ...html('x</q>'), ...tooComplex },
+  { name: 'links', by: 'links', ...html((n) => `<a href=${n}>`), ...tooComplex },
+  {
+    name: 'links after a base',
+    by: 'links',
+    ...html((n) => `<a href=${n}>`, '<base href=/>'),
+    ...tooComplex,
+  },
+  { name: 'attributes', by: 'xpath', argument: '//p[@a]/@a', ...deep('<p a=b></p>', 240_000) },
+  { name: 'nested', by: 'css', argument: 'div', ...deep('<p>x</p>', 120_000), ...selectorCost },
+  {
+    name: 'nested',
+    by: 'xpath',
+    argument: '//div[contains(., "z")]',
+    ...deep('xy<b></b>', 200_000),
+    ...selectorCost,
+  },
   { name: 'fields', by: 'form', ...html('<input name=a>', '<form>'), ...tooComplex },
   {
     name: 'options',
@@ -84,6 +107,13 @@ export const bombs = [
   },
   { name: 'XML', by: 'css', argument: 'p', ...xml('<a>x</a>', feed), ...tooComplex },
   { name: 'references of XML', by: 'css', argument: 'p', ...xml('&amp;', feed), ...tooComplex },
+  {
+    name: 'references of an attribute',
+    by: 'css',
+    argument: 'p',
+    ...xml('&amp;', ['<p a="', '"/>']),
+    ...tooComplex,
+  },
   { name: 'other tags', by: 'sitemap', ...xml('<a/>', urlset), ...tooComplex },
   { name: 'attributes', by: 'sitemap', ...xml((n) => `a${n}="" `, ['<urlset ', '/>']), ...tooComplex },
 ];

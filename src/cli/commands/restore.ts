@@ -24,11 +24,13 @@ their old places in the queue, and delayed requests keep their time. Requests th
 A part is refused if the crawl already has data in it; --force adds only the missing data. If this command is killed,
 run it again with the same file: it continues. Until then no node can join the crawl.
 
-A backup can be restored into the other engine, another spider, or another --job.
+A backup can be restored into the other engine, another --job, or with --as into another spider: <spider> is then that
+of the backup.
 
 Examples:
   crawlnode restore shop shop-2026-11-21.jsonl.gz
-  crawlnode restore shop shop-2026-11-21.jsonl.gz --only dupefilter --job next`;
+  crawlnode restore shop shop-2026-11-21.jsonl.gz --only dupefilter --job next
+  crawlnode restore shop shop-2026-11-21.jsonl.gz --as shop-copy`;
 
 export const command: CliCommand = {
   define: (command: Command) =>
@@ -36,6 +38,7 @@ export const command: CliCommand = {
       .argument('<spider>', spiderWords)
       .argument('<file>', 'a file that reset --backup wrote')
       .option('--only <parts>', `only some parts of the file: ${allParts.join(',')}`, commaList)
+      .option('--as <spider>', 'restore into the crawl of another spider than that of the backup')
       .option('--dry-run', 'only check the file, and print what it contains')
       .option(
         '--force',
@@ -43,7 +46,8 @@ export const command: CliCommand = {
       )
       .addOption(jobOption())
       .addHelpText('after', help),
-  run: async (context, [spider = '', name = ''], options) => {
+  run: async (context, [source = '', name = ''], options) => {
+    const spider = (options.as as string | undefined) ?? source;
     const file = path.resolve(context.cwd, name);
     const only = options.only === undefined ? allParts : namedParts(options.only as string);
     const { loaded } = await loadSpiderOrSettings(context, spider, settingTextsOf(options), {
@@ -51,6 +55,12 @@ export const command: CliCommand = {
     });
     const { settings } = loaded;
     const backup = await verify(context, file);
+    if (backup.header.spider !== source) {
+      const from = backup.header.spider;
+      throw new UsageError(
+        `${file} is a backup of ${from}, not of ${source}: "crawlnode restore ${from} ${name} --as ${spider}" restores it into ${spider}`,
+      );
+    }
     const wanted = backup.header.parts.filter((part) => only.includes(part));
     if (wanted.length === 0) {
       throw new UsageError(

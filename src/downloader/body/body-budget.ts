@@ -8,6 +8,7 @@
  * waits before its callback (`PageTurn`): the trees of those that run together fit into twice the limit.
  */
 import { LARGE_FROM_BYTES } from './body-bytes.js';
+import { collectGarbage } from './collect-garbage.js';
 
 /** Bodies that cannot take more than this part of the limit together are never paused. */
 const PART_OF_ALL = 3 / 4;
@@ -157,6 +158,8 @@ class PageQueue {
       if (this.#runningBytes + page.bytes > limitBytes) return;
       this.#waiting.delete(page);
       this.#runningBytes += page.bytes;
+      // The page needs all that there is.
+      if (page.bytes === limitBytes) collectGarbage();
       page.start();
     }
   }

@@ -1,12 +1,32 @@
 /** Builds the tree of an XML document from the events of htmlparser2, and counts its nodes. */
 import { DomHandler } from 'domhandler';
+import { type Handler, Parser } from 'htmlparser2';
 import type { NodeBudget } from '../node-budget.js';
 
 /** A text comes in parts, one for each character reference, and a part takes less memory than a node. */
 const PARTS_PER_NODE = 8;
 
+/** Character references of an attribute that count as a node: its value is put together of them, and the parser keeps all parts. */
+const REFERENCES_PER_NODE = 2;
+
+/** htmlparser2 for XML, which also counts the character references in attributes. */
+export class XmlParser extends Parser {
+  readonly #budget: () => NodeBudget;
+
+  /** @param budget of the place that is being read */
+  constructor(handler: Partial<Handler>, budget: () => NodeBudget) {
+    super(handler, { xmlMode: true, decodeEntities: true });
+    this.#budget = budget;
+  }
+
+  override onattribentity(codepoint: number): void {
+    this.#budget().spend(1 / REFERENCES_PER_NODE);
+    super.onattribentity(codepoint);
+  }
+}
+
 export class CountingDomHandler extends DomHandler {
-  protected budget: NodeBudget;
+  budget: NodeBudget;
 
   constructor(budget: NodeBudget) {
     super();

@@ -5,9 +5,13 @@
 import { isTag } from 'domhandler';
 import { DomUtils } from 'htmlparser2';
 import { InvalidRequestError } from '../../errors.js';
+import { TooComplexError } from '../node-budget.js';
 import { replacedInPieces } from '../text-memory.js';
 import type { Element } from './markup-tree.js';
 import type { SelectorList } from './selector.js';
+
+/** Names and values of all fields. A page that carries its state in a hidden field has a few MB at most. */
+const MAX_FORM_CHARACTERS = 8_000_000;
 
 /** The part of a Response that a form needs. */
 export interface FormPage {
@@ -44,12 +48,23 @@ export function submissionOf(page: FormPage, { selector = 'form', click }: FormC
   const setting = (name: string) => button?.attribs[`form${name}`] ?? form.attribs[name] ?? '';
   const action = setting('action').trim();
   const method = setting('method').trim().toLowerCase() === 'post' ? 'POST' : 'GET';
+  const fields = controls.flatMap((control) => fieldsOf(control, control === button));
+  boundFields(fields);
   return {
     url: action === '' ? page.url : page.urljoin(action),
     method,
-    fields: controls.flatMap((control) => fieldsOf(control, control === button)),
+    fields,
     isMultipart: method === 'POST' && setting('enctype').trim().toLowerCase() === 'multipart/form-data',
   };
+}
+
+/** A browser would send them all, but each character may become nine bytes. */
+function boundFields(fields: readonly Field[]): void {
+  let characters = 0;
+  for (const [name, value] of fields) characters += name.length + value.length;
+  if (characters <= MAX_FORM_CHARACTERS) return;
+  const most = MAX_FORM_CHARACTERS.toLocaleString('en');
+  throw new TooComplexError('too_complex', `the fields of the form have more than ${most} characters`);
 }
 
 function findForm(page: FormPage, selector: string): Element {

@@ -1,8 +1,7 @@
 /** The tree of a page or of an XML document, built in time linear in its length and bounded in depth. */
 import type { AnyNode, ChildNode, Document, Element } from 'domhandler';
-import { Parser } from 'htmlparser2';
 import { type NodeBudget, shareBudget } from '../node-budget.js';
-import { CountingDomHandler } from './counting-dom-handler.js';
+import { CountingDomHandler, XmlParser } from './counting-dom-handler.js';
 import { MAX_DEPTH } from './html/open-elements.js';
 import { buildHtmlTree, type HtmlTree } from './html/tree-builder.js';
 
@@ -24,7 +23,7 @@ export function parseTree(markup: string, xml: boolean, budget: NodeBudget): Htm
 /** The rest of a document that nests deeper than any real one is left out: htmlparser2 takes time quadratic in the depth. */
 function parseXml(markup: string, budget: NodeBudget): Document {
   const handler = new XmlHandler(budget);
-  const parser = new Parser(handler, { xmlMode: true, decodeEntities: true });
+  const parser = new XmlParser(handler, () => budget);
   handler.onTooDeep = () => parser.pause();
   parser.end(markup);
   return handler.root;

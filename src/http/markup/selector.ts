@@ -1,6 +1,7 @@
 /** What `css()` and `xpath()` give: elements and texts in document order, with Scrapy's ways of getting at them. */
 import { decodeHTML } from 'entities/decode';
 import { DomUtils } from 'htmlparser2';
+import { detached } from '../text-memory.js';
 import { cssQuery, type Found } from './css/css-query.js';
 import { boundMatches, SelectorCostError } from './css/match-budget.js';
 import type { Element } from './markup-tree.js';
@@ -8,6 +9,9 @@ import { selectXPath, type XPathVariables } from './xpath/xpath-query.js';
 
 /** Characters of the HTML of all elements that `getAll()` gives. */
 const MAX_MARKUP_CHARACTERS = 64 * 1024 * 1024;
+
+/** Longer HTML is copied into one piece: many elements within each other may be kept. */
+const LONG_MARKUP_CHARACTERS = 16 * 1024;
 
 /**
  * A list of selected elements, or of texts after `::text` and `::attr(name)`.
@@ -84,14 +88,7 @@ export class SelectorList implements Iterable<SelectorList> {
 
   /** Every text, or outer HTML of every element. */
   getAll(): string[] {
-    let characters = 0;
-    return this.#found.map((one) => {
-      const text = this.#render(one);
-      // An element within another one is written twice, so deep nesting makes the list much longer than the page.
-      if (typeof one !== 'string') characters += text.length;
-      if (characters > MAX_MARKUP_CHARACTERS) throw SelectorCostError.ofMarkup(MAX_MARKUP_CHARACTERS);
-      return text;
-    });
+    return [...this.#rendered()];
   }
 
   /** An attribute of the first element; null when it has none of that name, or nothing matched. */
@@ -108,7 +105,9 @@ export class SelectorList implements Iterable<SelectorList> {
    */
   re(pattern: RegExp | string): string[] {
     const expression = globalExpression(pattern);
-    return this.#found.flatMap((one) => matches(this.#render(one), expression));
+    const all: string[] = [];
+    for (const text of this.#rendered()) for (const match of matches(text, expression)) all.push(match);
+    return all;
   }
 
   /** The first of `re()`; null, or `fallback`, where nothing matched. */
@@ -116,8 +115,8 @@ export class SelectorList implements Iterable<SelectorList> {
   reFirst<T>(pattern: RegExp | string, fallback: T): string | T;
   reFirst(pattern: RegExp | string, fallback: unknown = null): unknown {
     const expression = globalExpression(pattern);
-    for (const one of this.#found) {
-      const [first] = matches(this.#render(one), expression);
+    for (const text of this.#rendered()) {
+      const [first] = matches(text, expression);
       if (first !== undefined) return first;
     }
     return fallback;
@@ -138,10 +137,23 @@ export class SelectorList implements Iterable<SelectorList> {
     return name === 'img' ? this.attr('src') : null;
   }
 
+  *#rendered(): Generator<string> {
+    let characters = 0;
+    for (const one of this.#found) {
+      const text = this.#render(one);
+      // An element within another one is written twice, so deep nesting makes the list much longer than the page.
+      if (typeof one !== 'string') characters += text.length;
+      if (characters > MAX_MARKUP_CHARACTERS) throw SelectorCostError.ofMarkup(MAX_MARKUP_CHARACTERS);
+      yield text;
+    }
+  }
+
   #render(one: Found): string {
     if (typeof one === 'string') return one;
     // utf8: only what markup needs is escaped, letters beyond ASCII stay.
-    return DomUtils.getOuterHTML(one, { xmlMode: this.#xml, encodeEntities: 'utf8' });
+    const html = DomUtils.getOuterHTML(one, { xmlMode: this.#xml, encodeEntities: 'utf8' });
+    // It is a rope, which takes ten times the memory of its text.
+    return html.length < LONG_MARKUP_CHARACTERS ? html : detached(html);
   }
 }
 

@@ -3,10 +3,10 @@
  * the names and attributes of the elements around it. The input is untrusted: DTDs are not followed, and nesting is bounded.
  */
 import { Document, Element, isTag } from 'domhandler';
-import { DomUtils, Parser } from 'htmlparser2';
+import { DomUtils } from 'htmlparser2';
 import { CrawlnodeError } from '../../errors.js';
 import { NodeBudget } from '../node-budget.js';
-import { CountingDomHandler } from './counting-dom-handler.js';
+import { CountingDomHandler, XmlParser } from './counting-dom-handler.js';
 import { MAX_DEPTH } from './html/open-elements.js';
 import { parseTree } from './markup-tree.js';
 import { type Selector, SelectorList } from './selector.js';
@@ -24,7 +24,7 @@ const SLICE = 64 * 1024;
  */
 export function* xmlElements(text: string, name: string, maxNodes?: number): Generator<Selector> {
   const handler = new ElementReader(isNamed(name), maxNodes);
-  const parser = new Parser(handler, { xmlMode: true, decodeEntities: true });
+  const parser = new XmlParser(handler, () => handler.budget);
   handler.onTooDeep = () => parser.pause();
   for (let at = 0; at < text.length; at += SLICE) {
     parser.write(text.slice(at, at + SLICE));

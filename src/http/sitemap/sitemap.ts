@@ -2,8 +2,8 @@
  * Reads sitemaps (sitemaps.org, protocol 0.9): XML that lists pages or further sitemaps, and plain lists of URLs. The
  * input is untrusted: DTDs are not followed, only XML's five predefined entities are replaced, and nesting is bounded.
  */
-import { Parser } from 'htmlparser2';
 import { CrawlnodeError } from '../../errors.js';
+import { XmlParser } from '../markup/counting-dom-handler.js';
 import { NodeBudget } from '../node-budget.js';
 
 /** One entry of a sitemap. Texts are trimmed, with entities replaced, and otherwise as they are written. */
@@ -71,7 +71,10 @@ function* readList(text: string): Generator<SitemapEntry> {
 }
 
 function* readXml(text: string, maxNodes: number | undefined): Generator<SitemapEntry> {
-  const reader = new XmlReader(NodeBudget.ofValues('tags, attributes and texts', maxNodes));
+  const reader = new XmlReader(
+    NodeBudget.ofValues('tags, attributes and texts', maxNodes),
+    new NodeBudget(maxNodes),
+  );
   for (let at = 0; at < text.length; at += SLICE) {
     reader.write(text.slice(at, at + SLICE));
     yield* reader.take();
@@ -81,7 +84,7 @@ function* readXml(text: string, maxNodes: number | undefined): Generator<Sitemap
 }
 
 class XmlReader {
-  readonly #parser: Parser;
+  readonly #parser: XmlParser;
   #entries: SitemapEntry[] = [];
   #depth = 0;
   #prefix = '';
@@ -97,8 +100,8 @@ class XmlReader {
   #text = '';
   #error: SitemapError | null = null;
 
-  constructor(budget: NodeBudget) {
-    this.#parser = new Parser(
+  constructor(budget: NodeBudget, references: NodeBudget) {
+    this.#parser = new XmlParser(
       {
         onopentagname: (name) => {
           budget.spend(1);
@@ -115,7 +118,7 @@ class XmlReader {
         },
         onprocessinginstruction: (name, data) => this.#instruction(name, data),
       },
-      { xmlMode: true, decodeEntities: true },
+      () => references,
     );
   }
 

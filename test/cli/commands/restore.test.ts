@@ -96,7 +96,13 @@ describe('a backup of one engine', { timeout: 120_000 }, () => {
     const before = await here.look(contents);
     const there = ['-s', `REDIS_URL=${redis.url}`];
     expect((await run('reset', 'news', '--all', '--yes', '--backup', 'a.jsonl')).code).toBe(0);
-    const moved = await run('restore', 'shop', 'a.jsonl', '--job', 'j', ...there);
+    expect(await run('restore', 'shop', 'a.jsonl', '--job', 'j', ...there)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /is a backup of news, not of shop: "crawlnode restore news a.jsonl --as shop"/,
+      ),
+    });
+    const moved = await run('restore', 'news', 'a.jsonl', '--as', 'shop', '--job', 'j', ...there);
     expect(moved).toMatchObject({
       code: 0,
       stderr: expect.stringContaining('of news, and goes to shop@j'),
@@ -105,7 +111,7 @@ describe('a backup of one engine', { timeout: 120_000 }, () => {
       'all records agree',
     );
     await run('reset', 'shop', '--all', '--yes', '--backup', 'b.jsonl.gz', '--job', 'j', ...there);
-    expect((await run('restore', 'news', 'b.jsonl.gz')).code).toBe(0);
+    expect((await run('restore', 'shop', 'b.jsonl.gz', '--as', 'news')).code).toBe(0);
     expect(await here.look(contents)).toEqual(before);
     expect(gunzipSync(readFileSync(here.project.path('b.jsonl.gz'))).toString()).toContain('"kind":"end"');
     await redis.stop();

@@ -36,6 +36,10 @@ export function embeddedHand(dir: string): ForeignHand {
         file.prepare('UPDATE dupefilter SET choice = ?').run(choice);
         file.prepare('UPDATE crawl SET dupefilter = ?').run(choice);
       }),
+    makeDue: ({ id }) =>
+      byHand((file) => {
+        file.prepare('UPDATE request SET due = 0 WHERE id = ?').run(Buffer.from(id, 'hex'));
+      }),
     deleteRecord: ({ id }) =>
       byHand((file) => {
         file

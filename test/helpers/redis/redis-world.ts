@@ -43,6 +43,12 @@ function redisHand(url: string, spider: string): ForeignHand {
       byHand(async (redis) => {
         await redis.hset(`${spider}:requests:~meta`, 'dupefilter', JSON.stringify({ class: name }));
       }),
+    makeDue: ({ id }) =>
+      byHand(async (redis) => {
+        const key = `${spider}:requests:~delayed`;
+        for (const entry of await redis.zrangeBuffer(key, 0, -1))
+          if (entry.includes(Buffer.from(id, 'hex'))) await redis.zadd(key, 0, entry);
+      }),
     deleteRecord: ({ id }) =>
       byHand(async (redis) => void (await redis.hdel(`${spider}:requests`, Buffer.from(id, 'hex')))),
     left: () => byHand((redis) => redis.keys(`${spider}:*`)),

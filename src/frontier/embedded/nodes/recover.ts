@@ -11,7 +11,7 @@ import type { Transaction } from '../base/transaction.js';
 import { sweepSome } from '../crawl/sweep.js';
 import { fail } from '../failed/failed-list.js';
 import { endLease, type LeasedRow, leasesOf, returnToQueue } from '../leases/lease-records.js';
-import { hexOf } from '../queue/requests.js';
+import { delay, hexOf } from '../queue/requests.js';
 import { incarnationNumber, type NodeRow } from './node-row.js';
 
 /** Leases moved by one step: a transaction of a few ms. */
@@ -69,10 +69,29 @@ function noteKill({ tally, nowMs }: Transaction): void {
   tally.killed_at = nowMs;
 }
 
-/** While nodes die that no suspect explains, somebody kills them from outside: then a suspect proves less by its crashes. */
-function maxCrashes({ tally, crawl, nowMs }: Transaction): number {
+/**
+ * While nodes die that no suspect explains, somebody kills them from outside: then a suspect proves less by its crashes.
+ * @returns until when that holds, if no other node is killed; 0 where it does not
+ */
+function killsUntil({ tally, crawl, nowMs }: Transaction): number {
   const withinMs = Math.max(KILLS_WITHIN_MS, KILLS_WITHIN * crawl.tunables.nodeTimeoutMs);
-  return tally.killed_before > nowMs - withinMs ? MAX_CRASHES_AMONG_KILLS : MAX_CRASHES;
+  const untilMs = tally.killed_before + withinMs;
+  return untilMs > nowMs ? untilMs : 0;
+}
+
+/** Once, a request that would fail among kills waits until they are over, and is then a suspect for the last time. */
+function waitForQuiet(tx: Transaction, held: LeasedRow, crashes: number, untilMs: number): void {
+  const { sql, nowMs } = tx;
+  const row = sql.get<{ priority: number; text: string }>`
+    SELECT priority, text FROM request JOIN record USING (n) WHERE request.n = ${held.n}`;
+  if (row === undefined) {
+    // The lease that meets it counts it as lost.
+    returnToQueue(tx, held, crashes);
+    return;
+  }
+  endLease(tx, held, { state: 'delayed' });
+  sql.run`UPDATE request SET crashes = ${crashes} WHERE n = ${held.n}`;
+  delay(tx, held.n, untilMs - nowMs, row.priority, row.text);
 }
 
 /** Mark nodes dead that are silent for too long, or whose process is gone from this machine: their tokens are stale now. */
@@ -91,8 +110,14 @@ function moveLeases(tx: Transaction, node: NodeRow, max: number, failed: Crashed
   if (leases.length === 0 && max > 0) node.leased = 0;
   for (const held of leases) {
     const crashes = held.crashes + 1;
-    if (crashes < maxCrashes(tx)) {
+    const untilMs = killsUntil(tx);
+    const most = untilMs > 0 ? MAX_CRASHES_AMONG_KILLS : MAX_CRASHES;
+    if (crashes < most) {
       returnToQueue(tx, held, crashes);
+      continue;
+    }
+    if (untilMs > 0 && crashes === most) {
+      waitForQuiet(tx, held, crashes, untilMs);
       continue;
     }
     endLease(tx, held, { state: 'failed' });

@@ -88,7 +88,7 @@ export class SelectorCostError extends CrawlnodeError {
   static ofMarkup(most: number): SelectorCostError {
     return new SelectorCostError(
       '',
-      `getAll() was stopped: the HTML of the selected elements, which lie within each other, is longer than ${n(most)} ` +
+      `The query was stopped: the HTML of the selected elements, which lie within each other, is longer than ${n(most)} ` +
         'characters. Select their texts, or fewer of them.',
     );
   }

@@ -13,16 +13,29 @@ local function noteKill(crawl)
   meta.set(crawl, 'killed_at', crawl.nowMs)
 end
 
--- While nodes die that no suspect explains, somebody kills them from outside: then a suspect proves less by its crashes.
-local function maxCrashes(crawl)
+-- While nodes die that no suspect explains, somebody kills them from outside: then a suspect proves less by its crashes. Returns
+-- until when that holds, if no other node is killed; 0 where it does not.
+local function killsUntil(crawl)
   local withinMs = math.max(limits.KILLS_WITHIN_MS, limits.KILLS_WITHIN * nodes.timeoutMs(crawl))
-  return meta.number(crawl, 'killed_before') > crawl.nowMs - withinMs and limits.MAX_CRASHES_AMONG_KILLS or limits.MAX_CRASHES
+  local untilMs = meta.number(crawl, 'killed_before') + withinMs
+  return untilMs > crawl.nowMs and untilMs or 0
+end
+
+-- Once, a request that would fail among kills waits until they are over, and is then a suspect for the last time.
+local function waitForQuiet(crawl, id, lease, untilMs)
+  local rank = struct.unpack('>I5', lease.order)
+  local arrival = queue.delay(crawl, lease.domain, rank == 0 and 0 or 2147483648 - rank, id, untilMs)
+  local stored = redis.call('HGET', crawl.keys.requests, id)
+  if stored then redis.call('HSET', crawl.keys.requests, id, storedRecord.pack(storedRecord.json(stored), arrival, untilMs)) end
+  state.note(crawl, { id }, 'delayed')
 end
 
 -- Counts a crash of a request whose node died while processing it: makes it a suspect, or fails it.
 local function suspect(crawl, id, lease, failed)
-  local crashes = reader.add(crawl.keys.crashes, id, 1)
-  if crashes < maxCrashes(crawl) then return leaseRecords.release(crawl, id, lease, crashes) end
+  local crashes, untilMs = reader.add(crawl.keys.crashes, id, 1), killsUntil(crawl)
+  local most = untilMs > 0 and limits.MAX_CRASHES_AMONG_KILLS or limits.MAX_CRASHES
+  if crashes < most then return leaseRecords.release(crawl, id, lease, crashes) end
+  if untilMs > 0 and crashes == most then return waitForQuiet(crawl, id, lease, untilMs) end
   leaseRecords.fail(crawl, id, cjson.encode({ reason = 'crashed', attempts = crashes, crashes = crashes,
     node = nodes.idOf(crawl, lease.node) }))
   state.note(crawl, { id }, 'failed')
