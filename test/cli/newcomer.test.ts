@@ -84,7 +84,7 @@ describe('the first crawl of a newcomer', () => {
 
   it('what is wrong with startUrls is said with spider and place, without a stack', async () => {
     await project.write('spiders/shop.ts', spider('shop', ['foo']));
-    expect(await run('crawl', 'shop')).toMatchObject({
+    expect(await run('crawl', 'shop', '-s', 'LOG_FORMAT=text')).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(
         /crawlnode: startUrls\[0\] of the spider "shop": .*"foo".*has no scheme[^\n]*\n$/,
