@@ -91,7 +91,7 @@ describe('the first crawl of a newcomer', () => {
       ),
     });
     await project.write('spiders/text.ts', spider('text', 'http://a.example/' as never));
-    const { code, stderr } = await run('crawl', 'text');
+    const { code, stderr } = await run('crawl', 'text', '-s', 'LOG_FORMAT=text');
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: expect.stringContaining('startUrls is a text; give a list: startUrls = ["http://a.example/"]'),
