@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { StoreClock } from '../../frontier-contract/world.js';
 import { tempDir } from '../temp-dir.js';
 
 const source = fileURLToPath(new URL('./stepped-clock.c', import.meta.url));
@@ -15,6 +16,8 @@ export interface SteppedClock {
   readonly env: Readonly<Record<string, string>>;
   /** Set it by so many seconds from the machine's. */
   set(seconds: number): void;
+  /** The same clock for tests of a store whose server has it. */
+  readonly ofStore: StoreClock;
   remove(): Promise<void>;
 }
 
@@ -27,5 +30,17 @@ export function steppedClock(): SteppedClock {
   if (status !== 0) throw new Error(`the clock does not compile: ${stderr}`);
   const set = (seconds: number) => writeFileSync(file, String(seconds));
   set(0);
-  return { env: { LD_PRELOAD: library, CLOCK_OFFSET_FILE: file }, set, remove: () => folder.remove() };
+  let seconds = 0;
+  const ofStore: StoreClock = {
+    setForward(ms) {
+      seconds += ms / 1000;
+      set(seconds);
+    },
+    reset() {
+      seconds = 0;
+      set(seconds);
+    },
+  };
+  const env = { LD_PRELOAD: library, CLOCK_OFFSET_FILE: file };
+  return { env, set, ofStore, remove: () => folder.remove() };
 }
