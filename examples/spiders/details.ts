@@ -14,7 +14,7 @@ export default class Details extends Spider {
     }
   }
 
-  *parseProduct(response: Response, { category }: { category: string }) {
+  *parseProduct(response: Response, { category }: { category: string | null }) {
     yield {
       category,
       position: response.meta.position,
