@@ -115,7 +115,7 @@ export interface NodeOptions {
   readonly heartbeatMs: number;
   /** MAIN_LOOP_TIMEOUT: without main-loop progress for so long, heartbeats stop. */
   readonly mainLoopTimeoutMs: number;
-  /** Output other than the log is JSON too (`--json`, off a terminal). */
+  /** Every line of stderr is JSON. */
   readonly speaksJson: boolean;
   /** The process is ended when its main loop hangs for too long; in a program only the crawl ends, with an error. */
   readonly endsStuckProcess: boolean;

@@ -158,13 +158,13 @@ describe('a mistake in a spider is refused before the first page', () => {
     ['a hook that is no method', "closed = 'now'", 'closed is of type string; make it a method'],
   ])('%s', async (_what, body, says, Base) => {
     await spider(body, Base);
-    const { code, stderr } = await run('crawl', 'shop');
+    const { code, stderr } = await run('crawl', 'shop', '-s', 'LOG_FORMAT=text');
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(says) });
   });
 
   it('a constructor that throws is named before "there is no spider"', async () => {
     await spider("constructor() { super(); throw new Error('no price list'); }");
-    const { code, stderr } = await run('crawl', 'shop');
+    const { code, stderr } = await run('crawl', 'shop', '-s', 'LOG_FORMAT=text');
     expect(code).toBe(2);
     expect(stderr).toMatch(
       /^crawlnode: \S+shop\.ts: constructing it failed .*no price list.*there is no other spider/,
@@ -224,7 +224,7 @@ describe('the start requests of a crawl', () => {
     await isHeld;
     expect(await run('crawl', 'shop', '-a', 'tag=b', '--exit-when-done')).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining('tag is "a" there and "b" here'),
+      stderr: expect.stringContaining('tag is \\"a\\" there and \\"b\\" here'),
     });
     release();
     expect(await first).toMatchObject({ code: 0, lines: [{ tag: 'a' }] });
