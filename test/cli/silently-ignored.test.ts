@@ -244,8 +244,30 @@ describe('the summary', () => {
       startUrls = ${JSON.stringify(statuses.map((status) => `${site.origin}/${status}`))};
       parse() {}`);
     const { stdout } = await run('crawl', 'shop', '--exit-when-done');
-    expect(stdout.match(/status 4\d\d: 1 page, such as/g)).toHaveLength(15);
-    expect(stdout).toContain('2 more kinds of such pages and requests: --json shows all');
+    expect(stdout.match(/status 4\d\d: 1 page, such as/g)).toHaveLength(3);
+    expect(stdout).toContain('14 more kinds of such pages and requests: --json shows all');
+  });
+
+  it('is a short report of a run with failures and several domains, which the last line of the log has as fields', async () => {
+    routes['/fine'] = routes['/bad'] = answer(200);
+    routes['/gone'] = answer(404);
+    const other = site.origin.replace('127.0.0.1', 'localhost');
+    await spider(`
+      startUrls = ['${site.origin}/bad', '${site.origin}/fine', '${site.origin}/gone', '${other}/gone'];
+      parse(response) { if (response.url.endsWith('bad')) throw new Error('of the test'); }`);
+    const { stdout, stderr } = await run('crawl', 'shop', '--exit-when-done');
+    expect(stdout).toContain('pages of the run: ');
+    expect(stdout).toContain(
+      'failed requests of the run: 1 callback_error. They are kept with the crawl; "crawlnode failed shop list --reason callback_error" says why',
+    );
+    expect(stdout).toMatch(
+      /^0 items a minute; slowest domain: (127\.0\.0\.1|localhost):\d+, [\d.]+ s until it answers$/m,
+    );
+    expect(stdout.trim().split('\n').length).toBeLessThanOrEqual(8);
+    expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      ...{ statuses: { 200: 2, 404: 2 }, failures: { callback_error: 1 }, itemsPerMinute: 0 },
+      slowestDomain: { domain: expect.stringContaining(':'), latencyMs: expect.any(Number) },
+    });
   });
 
   it('a link that cannot be fetched costs only itself', async () => {

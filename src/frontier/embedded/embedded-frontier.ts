@@ -1,6 +1,6 @@
 /**
  * The frontier in SQLite, for the processes of one machine: every verb is one function over one transaction
- * (`crawl/commit-batch.ts` commits those of a loop turn together). Here each verb of the interface is given its function.
+ * (`base/commit-batch.ts` commits those of a loop turn together). Here each verb of the interface is given its function.
  */
 import { FrontierGoneError, IncarnationDeadError } from '../../errors.js';
 import { loadedOnUse } from '../backup/loaded-on-use.js';

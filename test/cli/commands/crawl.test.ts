@@ -166,7 +166,9 @@ onEachEngine('crawl on the %s engine', (engine) => {
       'items.jsonl',
     );
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^moody: finished, 6 pages, 4 items, 2 failed, .*\nfailed requests are kept /);
+    expect(stdout).toMatch(
+      /^moody: finished, 6 pages, 4 items, 2 failed, .*\nfailed requests of the run: .*\. They are kept /,
+    );
     expect(stderr).toContain('the page has changed');
     expect(stderr).toMatch(/schema.*title/);
     expect((await here.project.readJsonLines('items.jsonl')).map(({ title }) => title).sort()).toEqual([
@@ -188,7 +190,7 @@ onEachEngine('crawl on the %s engine', (engine) => {
       ...cleared,
     );
     expect(stdout).toMatch(/^moody.*: finished, 6 pages, 4 items, 2 failed/);
-    expect(stdout).toContain('failed requests are cleared with the finished crawl; SCHEDULER_PERSIST: true');
+    expect(stdout).toContain('They are cleared with the finished crawl; SCHEDULER_PERSIST: true');
     expect(stdout).not.toContain('are kept with the crawl');
   });
 

@@ -93,6 +93,7 @@ describe('the summary of several nodes', () => {
     message: null,
     deadEnds: [],
     unusedSlots: [],
+    slowestDomain: null,
     customStats: {},
     pages: 2,
     failed: 1,

@@ -24,12 +24,13 @@ export interface SteppedClock {
 export function steppedClock(): SteppedClock {
   const folder = tempDir('clock');
   const [library, file] = [path.join(folder.dir, 'clock.so'), path.join(folder.dir, 'seconds')];
-  const { status, stderr } = spawnSync('cc', ['-shared', '-fPIC', '-O2', '-o', library, source], {
+  const { status, stderr } = spawnSync('cc', ['-shared', '-fPIC', '-O2', '-o', library, source, '-ldl'], {
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`the clock does not compile: ${stderr}`);
-  const set = (seconds: number) => writeFileSync(file, String(seconds));
-  set(0);
+  // Written over in place, at a fixed length: the processes have the file mapped.
+  writeFileSync(file, '0'.padEnd(32));
+  const set = (seconds: number) => writeFileSync(file, String(seconds).padEnd(32), { flag: 'r+' });
   let seconds = 0;
   const ofStore: StoreClock = {
     setForward(ms) {
