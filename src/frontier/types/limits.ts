@@ -70,13 +70,6 @@ export const MAX_COOKIE_CHARS = 256 * 1024;
  */
 export const STALL_MS = 5_000;
 
-/**
- * No delay timer of a domain runs for longer than so many of its delays and so many ms: downloads that wait for the domain in
- * turn put it off by a delay each. A timer beyond that was changed by another hand.
- */
-export const LONGEST_TIMER_DELAYS = 20;
-export const LONGEST_TIMER_MS = 600_000;
-
 /** The clock of a crawl stores its last instant when it has advanced by so much. */
 export const CLOCK_SAVE_MS = 1_000;
 /** The offset that bridges a step back shrinks by one of so many parts of the time that passes. */

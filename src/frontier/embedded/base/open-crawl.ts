@@ -22,7 +22,7 @@ export class OpenCrawl {
   readonly sql: Statements;
   /** The crawl's clock, which never goes back. */
   nowMs = 0;
-  /** The clock of this machine: for what people see, and for rules of the calendar. */
+  /** The clock of this machine: for what people see, and for expiries of cookies. Dupefilters forget by the clock of the crawl. */
   wallMs = 0;
   /** The clock has advanced so much since the last transaction that it was set forward, or that all processes stood still. */
   hasLeapt = false;

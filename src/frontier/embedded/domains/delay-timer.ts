@@ -1,7 +1,7 @@
 /** The delay between two requests to a domain: how long it is, and from when on it runs. */
 import { limitsOf } from '../../shared-settings/domain-limits.js';
 
-import { FURTHEST_MS, LONGEST_TIMER_DELAYS, LONGEST_TIMER_MS } from '../../types/limits.js';
+import { FURTHEST_MS } from '../../types/limits.js';
 
 import type { CrawlRow } from '../base/crawl-row.js';
 import type { DomainRow } from './domain-row.js';
@@ -29,7 +29,8 @@ export function dueAtOf(domain: DomainRow, nowMs: number): number {
 
 /** Whether the timer runs until an instant that no verb can have written, as when somebody changed the row. */
 export function waitsTooLong(domain: DomainRow, crawl: CrawlRow, nowMs: number): boolean {
-  const longestMs = LONGEST_TIMER_MS + LONGEST_TIMER_DELAYS * delayOf(domain, crawl);
+  // The delay may have been longer when the timer started, and is randomized.
+  const longestMs = FURTHEST_MS + 2 * delayOf(domain, crawl);
   return domain.next_at > nowMs + longestMs || domain.blocked_until > nowMs + FURTHEST_MS;
 }
 

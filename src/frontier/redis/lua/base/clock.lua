@@ -8,7 +8,8 @@
 -- Where the clock is set forward, all heartbeats look old. A live node that is the first to see this counts them from now. A client
 -- that is no live node does not store the instant, so that the next node sees it as well.
 --
--- crawl.nowMs and nowUs are that clock. crawl.wallMs and wallUs are TIME: for what people see, and for rules of the calendar.
+-- crawl.nowMs and nowUs are that clock. crawl.wallMs and wallUs are TIME: for what people see, and for expiries of cookies. A dupefilter
+-- forgets by nowMs, as it was told at the push.
 
 local TEN_YEARS = 10 * 366 * 86400000
 

@@ -28,7 +28,8 @@ end
 
 -- Whether the timer runs until an instant that no verb can have written, as when somebody changed the record.
 function delayTimer.waitsTooLong(crawl, d)
-  local longest = limits.LONGEST_TIMER_MS + limits.LONGEST_TIMER_DELAYS * delayTimer.delay(crawl, d)
+  -- The delay may have been longer when the timer started, and is randomized.
+  local longest = limits.FURTHEST_MS + 2 * delayTimer.delay(crawl, d)
   return d.nextAt > crawl.nowMs + longest or d.blockedUntil > domains.atMostADay(crawl, math.huge)
 end
 
