@@ -6,12 +6,12 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rm } from 'node:fs/promises';
-import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import Table from 'cli-table3';
 import { compare } from './compare.mjs';
+import { openStore } from './open-store.mjs';
 import { startSite } from './start-site.mjs';
 
 /** The speed is that of these pages. The nodes start during the ones before. */
@@ -139,74 +139,6 @@ function startNode(name, site, store, job, more = []) {
     `${setting}=${value}`,
   ]);
   return start([executable, ...args, '--exit-when-done', ...more, ...settings], process.cwd(), 'ignore');
-}
-
-/** Where the crawl is stored. */
-async function openStore(project) {
-  const nothing = async () => {};
-  if (process.env.REDIS_URL) {
-    const settings = { REDIS_URL: process.env.REDIS_URL };
-    return { text: 'the store is the Redis of REDIS_URL', settings, isOfUser: true, stop: nothing };
-  }
-  const port = await freePort();
-  const redis = await startRedis(port, project);
-  if (redis === null) {
-    const text = 'there is no redis-server on the PATH, so the store is the embedded engine';
-    return { text, settings: {}, isOfUser: false, stop: nothing };
-  }
-  const settings = { REDIS_URL: `redis://127.0.0.1:${port}` };
-  const stop = async () => {
-    redis.kill('SIGTERM');
-    await redis.ended;
-  };
-  return { text: 'the store is a redis-server, started for the demo', settings, isOfUser: false, stop };
-}
-
-/** @returns null without a redis-server on the PATH, or where it does not start */
-async function startRedis(port, folder) {
-  const args = [
-    '--bind',
-    '127.0.0.1',
-    '--port',
-    String(port),
-    '--dir',
-    folder,
-    '--save',
-    '',
-    '--appendonly',
-    'no',
-  ];
-  // Not in `children`: it stays until the crawl has ended. A group of its own, so that Ctrl-C does not reach it.
-  const child = spawn('redis-server', args, { stdio: 'ignore', detached: true });
-  const ended = new Promise((resolve) => {
-    child.once('error', () => resolve(null));
-    child.once('exit', () => resolve(null));
-  });
-  let isOver = false;
-  ended.then(() => {
-    isOver = true;
-  });
-  process.once('exit', () => child.kill('SIGKILL'));
-  for (; !isOver; await sleep(20)) {
-    if (await answers(port)) return { kill: (signal) => child.kill(signal), ended };
-  }
-  return null;
-}
-
-function answers(port) {
-  return new Promise((resolve) => {
-    const socket = net.connect(port, '127.0.0.1');
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    socket.once('connect', () => socket.end());
-  });
-}
-
-async function freePort() {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** A copy of the demo project to look at afterwards; those of demos that are over go away. */

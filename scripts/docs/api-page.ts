@@ -92,7 +92,7 @@ export function apiPage(source: SourceApi): string {
   refuseMissing('description', exported.keys(), (name) => isDescribed(exported.get(name)!));
   return page(
     '# API',
-    "Everything that `import { … } from 'crawlnode'` gives. [Writing spiders](../guide/writing-spiders.md) explains it with examples. Each example here is compiled by a test.",
+    "Everything that `import { … } from 'crawlnode'` gives. [Writing spiders](../guide/writing-spiders.md) and [Rules, feeds and items](../guide/rules-feeds-and-items.md) explain it with examples. Each example here is compiled by a test.",
     ...sections.flatMap(([title, listed]) => [
       `## ${title}`,
       ...listed.flatMap((name) => {

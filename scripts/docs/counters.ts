@@ -31,6 +31,8 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'httperror/response_ignored_status_count/*': 'the same, by HTTP status',
   'page/final_status_count/*':
     'pages that ended, by the HTTP status of their last answer, or `none` without one; retries and redirect hops count only with their last answer',
+  'page/failed_reason_count/*':
+    'requests that failed, by [reason](../guide/failures-and-retries.md#reasons-of-a-failure); those with the reason `crashed` are in `crashed/count`',
   'robotstxt/request_count': 'fetches of a robots.txt; not among the downloads',
   'robotstxt/response_count': 'answers to them, with any status, after redirects',
   'robotstxt/response_status_count/*': 'the same, by HTTP status',

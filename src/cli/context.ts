@@ -39,6 +39,10 @@ export interface Context {
   mask: (text: string) => string;
   /** The crawl of this command as arguments of a command to type (`crawlArguments`); null before it is known. */
   crawl: string | null;
+  /** LOG_FORMAT; `auto` before the settings are loaded. */
+  logFormat: 'auto' | 'text' | 'json';
+  /** Set by commands that crawl: all that they write to stderr is part of the log. */
+  isLogged: boolean;
 }
 
 /** A context over this process; its global options are filled in when they are parsed. */
@@ -57,6 +61,8 @@ export function processContext(argv: readonly string[], globals: Globals): Conte
     globals,
     mask: maskUrls,
     crawl: null,
+    logFormat: 'auto',
+    isLogged: false,
   };
 }
 
@@ -99,12 +105,14 @@ export function note(context: Context, text: string, level: 'info' | 'warn' = 'i
   context.stderr.write(stderrIsJson(context) ? logLine(level, masked) : `${printable(masked)}\n`);
 }
 
-/**
- * Whether every line of stderr is JSON, as the lines of the log are: with `--json` and off a terminal. Otherwise messages
- * that are not of the log stay text, also beside the log, since scripts and people look for `crawlnode: …`.
- */
-export function stderrIsJson({ globals, stderr }: Pick<Context, 'globals' | 'stderr'>): boolean {
-  return globals.json && !stderr.isTTY;
+/** Whether the log on stderr is JSON: `auto` is text on a terminal, JSON in a pipe. */
+export function logIsJson({ logFormat, stderr }: Pick<Context, 'logFormat' | 'stderr'>): boolean {
+  return logFormat === 'auto' ? !stderr.isTTY : logFormat === 'json';
+}
+
+/** Whether every line of stderr is JSON. Other commands than those that crawl write text, or with `--json` JSON in a pipe. */
+export function stderrIsJson(context: Context): boolean {
+  return context.isLogged ? logIsJson(context) : context.globals.json && !context.stderr.isTTY;
 }
 
 /** A message in the format of a log line, for commands that write no log. */

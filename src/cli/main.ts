@@ -15,11 +15,15 @@ import { createProgram } from './program.js';
 
 /** Run the command line of this process, then exit. @param argv without node and script */
 export async function start(argv: readonly string[]): Promise<void> {
-  const context = processContext(argv, earlyGlobals(argv));
+  let context = processContext(argv, earlyGlobals(argv));
   const fatalLineOf = (text: string) => fatalLine(context, text, { code: 'unexpected', exitCode: 1 });
   guardExit(fatalLineOf);
   guardStreams(fatalLineOf);
-  await flushAndExit(await main(argv));
+  const contextOf = (...given: Parameters<typeof processContext>) => {
+    context = processContext(...given);
+    return context;
+  };
+  await flushAndExit(await main(argv, contextOf));
 }
 
 /**

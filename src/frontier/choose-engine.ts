@@ -45,10 +45,10 @@ export async function findCrawls(
   nameParts: readonly [before: string, after: string],
 ): Promise<{ readonly names: readonly string[]; readonly isCut: boolean }> {
   if (store.engine === 'redis') {
-    const { findInRedis } = await import('./redis/read/find-crawls.js');
+    const { findInRedis } = await import('./redis/crawl/find-crawls.js');
     return findInRedis(store.address, connectTimeoutMs, nameParts);
   }
-  const { findInFolder } = await import('./embedded/read/find-crawls.js');
+  const { findInFolder } = await import('./embedded/crawl/find-crawls.js');
   return { names: await findInFolder(store.dir), isCut: false };
 }
 

@@ -248,7 +248,7 @@ export interface Frontier {
    */
   rebuild(read: (id: string, record: string) => RecordedRequest | null): Promise<Repaired | null>;
   /**
-   * Verify the invariants I1–I8. @param read as for `repair`: each record is read, too.
+   * Verify the invariants I1–I8, which docs/internals/map.md lists ("Invariants"). @param read as for `repair`: each record is read, too.
    * @returns a sentence for each breach; none when all is well.
    */
   verify(read?: (id: string, record: string) => RecordedRequest | null): Promise<readonly string[]>;

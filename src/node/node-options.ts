@@ -115,7 +115,7 @@ export interface NodeOptions {
   readonly heartbeatMs: number;
   /** MAIN_LOOP_TIMEOUT: without main-loop progress for so long, heartbeats stop. */
   readonly mainLoopTimeoutMs: number;
-  /** Output other than the log is JSON too (`--json`, off a terminal). */
+  /** Every line of stderr is JSON. */
   readonly speaksJson: boolean;
   /** The process is ended when its main loop hangs for too long; in a program only the crawl ends, with an error. */
   readonly endsStuckProcess: boolean;
@@ -254,12 +254,20 @@ export interface NodeResult {
   readonly deadEnds: readonly DeadEnd[];
   /** Names of DOWNLOAD_SLOTS that no request of this node had. */
   readonly unusedSlots: readonly string[];
+  /** Of the domains of this node, at most 1,000; null where it had not several. */
+  readonly slowestDomain: SlowestDomain | null;
   /** The stats of the user's own code when this node had ended; empty where it has none. */
   readonly customStats: Snapshot['custom'];
   /** The totals of the whole crawl when this node left; null when they could not be read. */
   readonly crawl: CrawlTotals | null;
   /** The totals of the run when this node left; null when it took part in none, or they could not be read. */
   readonly run: RunTotals | null;
+}
+
+/** A domain, and the average time until the first byte of its answers. */
+export interface SlowestDomain {
+  readonly domain: string;
+  readonly latencyMs: number;
 }
 
 /** What all nodes have counted since the crawl (its job) began. */
@@ -278,8 +286,9 @@ export interface RunTotals {
   /** Pages that answered with an error, and whether any page was processed (`RunSnapshot`). */
   readonly errorPages: number;
   readonly hasGoodPage: boolean;
-  /** Pages that ended in the run, by their final status (`finalStatusCounter`). */
+  /** Pages that ended in the run, by their final status, and requests that failed, by reason (`endingCounters`). */
   readonly statuses: Readonly<Record<string, number>>;
+  readonly failures: Readonly<Record<string, number>>;
   /** Requests in progress as this node left. */
   readonly leased: number;
   /** Whether the run ended as this node left. Otherwise other nodes go on with it, and the totals are not final. */

@@ -70,6 +70,7 @@ export async function crawlAsNode(deps: NodeDeps): Promise<NodeResult> {
     ...{ pages, failed, items, elapsedMs },
     deadEnds: node.deadEnds.list(),
     unusedSlots: node.unusedSlots.list(),
+    slowestDomain: node.latencies.slowest(),
     customStats: end.atOnce ? {} : await node.outsideStats.readAll(),
     crawl: node.finalTotals?.crawl ?? null,
     run: node.finalTotals?.run ?? null,

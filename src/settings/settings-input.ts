@@ -63,8 +63,13 @@ export interface SettingsInput {
    * upper or lower case. Default: "info".
    */
   readonly LOG_LEVEL?: Input<'LOG_LEVEL'>;
-  /** File that the log is appended to, as JSON lines, instead of stderr. Default: null. */
+  /** File that the log is appended to, instead of stderr. Default: null. */
   readonly LOG_FILE?: Input<'LOG_FILE'>;
+  /**
+   * Format of the log: text, json (one JSON object a line), or auto: text on a terminal, json in a pipe and
+   * in a file. Default: "auto".
+   */
+  readonly LOG_FORMAT?: Input<'LOG_FORMAT'>;
   /**
    * Port on which a node answers Prometheus. 0 is none. Unit: port. Default: 0. Its feature comes in a later
    * version.

@@ -12,8 +12,8 @@ const adviceByName: readonly (readonly [names: RegExp, advice: string])[] = [
   [/^FEED_(EXPORT|STOR|TEMPDIR|EMPTY|URI_PARAMS)/, 'files are UTF-8 on a local disk: delete it'],
   [/^LOG_(ENABLED|STDOUT)$/, 'LOG_LEVEL: SILENT keeps the log quiet'],
   [
-    /^LOG_(ENCODING|FORMAT|FORMATTER|DATEFORMAT|SHORT_NAMES|FILE_APPEND)$/,
-    'the log is JSON lines: delete it',
+    /^LOG_(ENCODING|FORMATTER|DATEFORMAT|SHORT_NAMES|FILE_APPEND)$/,
+    'LOG_FORMAT chooses text or JSON lines: delete it',
   ],
   [
     /^REQUEST_FINGERPRINTER_(CLASS|IMPLEMENTATION)$/,

@@ -84,14 +84,14 @@ describe('the first crawl of a newcomer', () => {
 
   it('what is wrong with startUrls is said with spider and place, without a stack', async () => {
     await project.write('spiders/shop.ts', spider('shop', ['foo']));
-    expect(await run('crawl', 'shop')).toMatchObject({
+    expect(await run('crawl', 'shop', '-s', 'LOG_FORMAT=text')).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(
         /crawlnode: startUrls\[0\] of the spider "shop": .*"foo".*has no scheme[^\n]*\n$/,
       ),
     });
     await project.write('spiders/text.ts', spider('text', 'http://a.example/' as never));
-    const { code, stderr } = await run('crawl', 'text');
+    const { code, stderr } = await run('crawl', 'text', '-s', 'LOG_FORMAT=text');
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: expect.stringContaining('startUrls is a text; give a list: startUrls = ["http://a.example/"]'),

@@ -158,13 +158,13 @@ describe('a mistake in a spider is refused before the first page', () => {
     ['a hook that is no method', "closed = 'now'", 'closed is of type string; make it a method'],
   ])('%s', async (_what, body, says, Base) => {
     await spider(body, Base);
-    const { code, stderr } = await run('crawl', 'shop');
+    const { code, stderr } = await run('crawl', 'shop', '-s', 'LOG_FORMAT=text');
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(says) });
   });
 
   it('a constructor that throws is named before "there is no spider"', async () => {
     await spider("constructor() { super(); throw new Error('no price list'); }");
-    const { code, stderr } = await run('crawl', 'shop');
+    const { code, stderr } = await run('crawl', 'shop', '-s', 'LOG_FORMAT=text');
     expect(code).toBe(2);
     expect(stderr).toMatch(
       /^crawlnode: \S+shop\.ts: constructing it failed .*no price list.*there is no other spider/,
@@ -224,7 +224,7 @@ describe('the start requests of a crawl', () => {
     await isHeld;
     expect(await run('crawl', 'shop', '-a', 'tag=b', '--exit-when-done')).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining('tag is "a" there and "b" here'),
+      stderr: expect.stringContaining('tag is \\"a\\" there and \\"b\\" here'),
     });
     release();
     expect(await first).toMatchObject({ code: 0, lines: [{ tag: 'a' }] });
@@ -244,8 +244,30 @@ describe('the summary', () => {
       startUrls = ${JSON.stringify(statuses.map((status) => `${site.origin}/${status}`))};
       parse() {}`);
     const { stdout } = await run('crawl', 'shop', '--exit-when-done');
-    expect(stdout.match(/status 4\d\d: 1 page, such as/g)).toHaveLength(15);
-    expect(stdout).toContain('2 more kinds of such pages and requests: --json shows all');
+    expect(stdout.match(/status 4\d\d: 1 page, such as/g)).toHaveLength(3);
+    expect(stdout).toContain('14 more kinds of such pages and requests: --json shows all');
+  });
+
+  it('is a short report of a run with failures and several domains, which the last line of the log has as fields', async () => {
+    routes['/fine'] = routes['/bad'] = answer(200);
+    routes['/gone'] = answer(404);
+    const other = site.origin.replace('127.0.0.1', 'localhost');
+    await spider(`
+      startUrls = ['${site.origin}/bad', '${site.origin}/fine', '${site.origin}/gone', '${other}/gone'];
+      parse(response) { if (response.url.endsWith('bad')) throw new Error('of the test'); }`);
+    const { stdout, stderr } = await run('crawl', 'shop', '--exit-when-done');
+    expect(stdout).toContain('pages of the run: ');
+    expect(stdout).toContain(
+      'failed requests of the run: 1 callback_error. They are kept with the crawl; "crawlnode failed shop list --reason callback_error" says why',
+    );
+    expect(stdout).toMatch(
+      /^0 items a minute; slowest domain: (127\.0\.0\.1|localhost):\d+, [\d.]+ s until it answers$/m,
+    );
+    expect(stdout.trim().split('\n').length).toBeLessThanOrEqual(8);
+    expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      ...{ statuses: { 200: 2, 404: 2 }, failures: { callback_error: 1 }, itemsPerMinute: 0 },
+      slowestDomain: { domain: expect.stringContaining(':'), latencyMs: expect.any(Number) },
+    });
   });
 
   it('a link that cannot be fetched costs only itself', async () => {

@@ -7,7 +7,7 @@ import { createProject } from '../helpers/project.js';
 import { startSite } from '../helpers/sites/site.js';
 import { pages, root } from './pages.js';
 
-const guide = pages.find(({ file }) => file === 'docs/guide/writing-spiders.md')!;
+const guide = pages.find(({ file }) => file === 'docs/guide/rules-feeds-and-items.md')!;
 const blockWith = (text: string) => guide.blocks.find((block) => block.text.includes(text))!.text;
 
 const page = `<h1>

@@ -20,6 +20,8 @@ export interface World {
   client(shape?: Partial<Shape>): Promise<Frontier>;
   /** What somebody else may do to the store; absent where no test of the world needs it. */
   readonly hand?: ForeignHand;
+  /** Absent where nothing can set it: then tests that need it are skipped. */
+  readonly clock?: StoreClock;
   /** Close every client and remove what the crawl left. */
   dispose(): Promise<void>;
 }
@@ -34,10 +36,16 @@ export interface ForeignHand {
   deleteSeen(): Promise<void>;
   /** Have the store say that its dupefilter is of this class, as a later crawlnode with the same data format would. */
   renameDupefilter(name: string): Promise<void>;
-  /** Have all that was noted of nodes and of the clock lie so much further back, as if the store's clock were set forward. */
-  setForward(ms: number): Promise<void>;
   /** What is left in the store: names of keys or of tables with rows. */
   left(): Promise<readonly string[]>;
+}
+
+/** The clock that the store asks, set by hand, so that a test of a deadline need not wait for it. It goes on from where it was set. */
+export interface StoreClock {
+  /** Set it forward by whole seconds. That of the test may stay: do not compare with `Date.now()` afterwards. */
+  setForward(ms: number): void;
+  /** Set it to the clock of the machine; `dispose()` of the world does. */
+  reset(): void;
 }
 
 /** A world whose clients `open` makes; `remove` takes away what is left without them. */
@@ -45,16 +53,19 @@ export function worldOf(
   open: (shape?: Partial<Shape>) => Promise<Frontier>,
   remove: () => Promise<void> = async () => {},
   hand?: ForeignHand,
+  clock?: StoreClock,
 ): World {
   const clients: Frontier[] = [];
   return {
     ...(hand !== undefined && { hand }),
+    ...(clock !== undefined && { clock }),
     async client(shape) {
       const frontier = await open(shape);
       clients.push(frontier);
       return frontier;
     },
     async dispose() {
+      clock?.reset();
       await Promise.all(clients.map((client) => client.close()));
       await remove();
     },
@@ -214,6 +225,11 @@ export class Crawl {
   async node(choice: JoinChoice = {}): Promise<Node> {
     const frontier = await this.world.client({ ...this.shape, ...choice.shape });
     return { frontier, joined: await this.join(frontier, choice) };
+  }
+
+  /** The store's clock; skips the test where it cannot be set. */
+  clockOr(skip: (note: string) => never): StoreClock {
+    return this.world.clock ?? skip('the clock of this store cannot be set here');
   }
 
   join(frontier: Frontier, choice: JoinChoice = {}): Promise<Joined> {

@@ -2,8 +2,8 @@
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { dataFormats } from '../../src/frontier/data-format.js';
+import { findInFolder as listCrawls } from '../../src/frontier/embedded/crawl/find-crawls.js';
 import { openDatabase } from '../../src/frontier/embedded/file/database.js';
-import { findInFolder as listCrawls } from '../../src/frontier/embedded/read/find-crawls.js';
 import { runHere } from '../helpers/cli/run-here.js';
 import { runCli } from '../helpers/cli.js';
 import { engines, projectOn } from '../helpers/engine-project.js';

@@ -3,8 +3,9 @@ import type { Command } from 'commander';
 import { fetchPage } from '../../crawler/requests/fetch-page.js';
 import { UsageError } from '../../errors.js';
 import { Request } from '../../http/message/request.js';
+import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
-import { type Context, printJson } from '../context.js';
+import { type Context, note, printJson } from '../context.js';
 import { isLocalFile, type Page, pageOfWord, readLocalPage } from '../input/local-page.js';
 import { createLogger } from '../log/logger.js';
 import { addPair, type Pairs } from '../options/option-parsers.js';
@@ -14,8 +15,8 @@ import { stopOnSignal } from '../signals/run-until-signal.js';
 
 const help = `
 Downloads the page with the settings of the spider, runs the callback, and prints items and requests as JSON. Nothing is
-stored and no crawl changes, so you can run it while you write the spider. Without SPIDER the project must have exactly one
-spider.
+stored and no crawl changes, so you can run it while you write the spider. Item pipelines and middleware do not run. Without
+SPIDER the project must have exactly one spider.
 
 PAGE may also be a local file, such as one that "crawlnode fetch" has saved. Its relative links are resolved against --url.
 
@@ -54,6 +55,7 @@ export const command: CliCommand = {
         page.kind === 'file'
           ? readLocalPage(context, page)
           : await fetchPage(new Request(page.url), loaded.settings, log, stopOnSignal(), spider);
+      noteSkipped(context, loaded.settings);
       const { items, requests, unfetchable } = await runCallback(spider, String(options.callback), response);
       printJson(context, {
         url: response.url,
@@ -77,6 +79,16 @@ export const command: CliCommand = {
     }
   },
 };
+
+/** Say which modules would change the page or its items in a crawl. RedisPipeline only stores items. */
+function noteSkipped(context: Context, settings: Settings): void {
+  const { ITEM_PIPELINES, SPIDER_MIDDLEWARES, DOWNLOADER_MIDDLEWARES } = settings;
+  const skipped = [ITEM_PIPELINES, SPIDER_MIDDLEWARES, DOWNLOADER_MIDDLEWARES]
+    .flatMap((modules) => Object.entries(modules))
+    .filter(([name, number]) => number !== null && !name.endsWith('RedisPipeline'))
+    .map(([name]) => name);
+  if (skipped.length > 0) note(context, `parse does not run ${skipped.join(', ')}; a crawl does`);
+}
 
 /** The spider and the page. @throws UsageError when either is missing, or two spiders are named. */
 async function pageOf(

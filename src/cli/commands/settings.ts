@@ -1,10 +1,11 @@
 /** `crawlnode settings`: the settings in effect and their sources, with secrets masked. */
 import type { Command } from 'commander';
 import { UsageError } from '../../errors.js';
+import { settingSections } from '../../settings/document.js';
 import { maskSetting } from '../../settings/mask-secrets.js';
 import { didYouMean } from '../../settings/nearest.js';
 import { settingDefinition } from '../../settings/own/own-settings.js';
-import { settingNames, shownNames } from '../../settings/schema.js';
+import { settingNames } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { settingTextsOf } from '../options/spider-argument.js';
@@ -12,8 +13,8 @@ import { loadProject, loadSpider } from '../project/open-project.js';
 import { printable } from '../terminal/printable.js';
 
 const help = `
-Prints each setting with its value and its source: cli, environment, spider, file or default. Settings that the project
-declares (SETTINGS_SCHEMA) come last. Secrets are masked.
+Prints each setting with its value and its source: cli, environment, spider, file or default. The twenty that most
+projects change come first, those that the project declares (SETTINGS_SCHEMA) last. Secrets are masked.
 
 Examples:
   crawlnode settings --changed
@@ -38,7 +39,7 @@ export const command: CliCommand = {
       if (!all.includes(name)) throw new UsageError(`unknown setting ${name}${didYouMean(name, all, 3)}`);
     }
     for (const notice of [...loaded.notices, ...loaded.missing]) note(context, notice);
-    const rows = (names.length > 0 ? names : [...shownNames, ...ownNames])
+    const rows = (names.length > 0 ? names : [...settingSections.flatMap(([, names]) => names), ...ownNames])
       .filter((name) => options.changed !== true || loaded.sources[name] !== 'default')
       .map((name) => ({
         name,

@@ -65,6 +65,7 @@ export async function runCrawlCommand(
   options: Readonly<Record<string, unknown>>,
 ): Promise<number> {
   ignoreStdoutErrors();
+  context.isLogged = options.dryRun !== true;
   const role = workerRole(context.env);
   try {
     return await crawl(context, role, await findSpider(), options);

@@ -54,9 +54,10 @@ export async function withCrawlSession(
     settings.NODE_ID !== null && role !== null ? `${settings.NODE_ID}-${role.number}` : settings.NODE_ID;
   const nodeId = nodeIdOf(configured);
   const display = await createDisplay(context, role === null ? settings.LOGSTATS_INTERVAL * 1000 : 0);
-  const fields = { node: nodeId, spider: spider.found.name, job: settings.JOB };
+  const job = settings.JOB === null ? {} : { job: settings.JOB };
+  const fields = { node: nodeId, spider: spider.found.name, ...job };
   const { log, fatal, close } = await createLogger(context, settings, fields, display.sink, {
-    node: crawl.nodes > 1,
+    node: crawl.nodes > 1 || role !== null,
   });
   const signals = watchSignals((signal, count) => role === null && logStopping(log, signal, count));
   // A promise that spider code did not await must not stop the node, which processes other pages too.

@@ -4,7 +4,7 @@ import type { NodeResult } from '../../node/node-options.js';
 import { type FatalFields, fatalLine } from '../messages/error-report.js';
 import { oneLine } from '../terminal/printable.js';
 import type { Crawl, CrawlSession } from './crawl-session.js';
-import { pagesOf, printSummary } from './summary.js';
+import { pagesOf, printSummary, reportFields } from './summary.js';
 
 /** How the nodes of a command ended. */
 export interface Ending {
@@ -68,13 +68,13 @@ function logEnding(
   hasOtherFailures: boolean,
 ): void {
   const { reason, pages, items, failed, elapsedMs, exitCode, message, crawl } = result;
+  const report = { pages, items, failed, elapsedMs, nodes, crawl, ...reportFields(result) };
   if ((hasOtherFailures ? exitCode : code) === 0) {
-    const fields = { reason, pages, items, failed, elapsedMs, nodes, crawl };
-    log.info(fields, `ended: ${reason}, ${pagesOf(result, nodes)}`);
+    log.info({ reason, ...report }, `ended: ${reason}, ${pagesOf(result, nodes)}`);
     return;
   }
   const givenUp = exitCode === 0 && code === 1 ? `${reason}, but a node was given up` : reason;
-  fatal({ code: reason, exitCode: code }, message ?? givenUp);
+  fatal({ code: reason, exitCode: code, ...report }, message ?? givenUp);
 }
 
 /** Names the files that `-O` overwrote with a result that failed its gate. */

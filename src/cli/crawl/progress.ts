@@ -1,8 +1,8 @@
-/** The progress of the whole crawl while it runs: one live line on a terminal, log lines at an interval in a pipe. */
+/** The progress of the whole crawl while it runs: one live line on a terminal, else log lines at an interval. */
 import { committedItems } from '../../crawler/stats/crawl-stats.js';
 import type { Frontier, Snapshot } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
-import type { Context } from '../context.js';
+import { type Context, logIsJson } from '../context.js';
 import { type Redraw, redrawOn } from '../terminal/live-line.js';
 import { type Progress, type ProgressNotes, progressLine } from './progress-line.js';
 
@@ -19,9 +19,12 @@ export interface Display {
   stop(): void;
 }
 
-/** @param logEveryMs the interval of log lines in a pipe; 0 for none. */
+/** Whether the display is a live line, above which all else is written. */
+export const isLive = (context: Context) => context.stderr.isTTY && !logIsJson(context);
+
+/** @param logEveryMs the interval of log lines where there is no live line; 0 for none. */
 export async function createDisplay(context: Context, logEveryMs: number): Promise<Display> {
-  if (!context.stderr.isTTY) return loggedDisplay(context, logEveryMs);
+  if (!isLive(context)) return loggedDisplay(context, logEveryMs);
   return live(context, await redrawOn(process.stderr, true));
 }
 

@@ -23,7 +23,7 @@ export interface Summary {
 }
 
 /** How many kinds of dead ends are shown as text. JSON has all. */
-const SHOWN_DEAD_ENDS = 15;
+const SHOWN_DEAD_ENDS = 3;
 /** A URL that is too long may be the very reason of a dead end. */
 const SHOWN_URL_CHARS = 200;
 /** How many stats of the project's own are shown as text. JSON has all. */
@@ -44,6 +44,7 @@ export function printSummary(output: Context, summary: Summary): void {
       ...{ spider, job, reason, ...ownCounts, message, gate, crawl, run },
       deadEnds: ends,
       unusedSlots,
+      ...reportFields(result),
       customStats: masked(context, customStats),
       feeds: files,
     });
@@ -55,6 +56,8 @@ export function printSummary(output: Context, summary: Summary): void {
   if (message !== null) print(context, oneLine(context.mask(message)));
   const byStatus = statusLine(run?.statuses ?? {});
   if (byStatus !== null) print(context, byStatus);
+  const speed = speedLine(result);
+  if (speed !== null) print(context, speed);
   for (const { what, unit, count, example } of deadEnds.slice(0, SHOWN_DEAD_ENDS)) {
     const counted = unit === 'page' ? howMany(count, 'page') : `${howMany(count, 'request')} not followed`;
     print(context, `${what}: ${counted}, such as ${shortened(oneLine(context.mask(example)))}`);
@@ -72,12 +75,17 @@ export function printSummary(output: Context, summary: Summary): void {
   printStats(context, customStats);
   if (pages > failed && items === 0 && (crawl?.items ?? 0) === 0) print(context, 'no page gave an item');
   if (failed > 0 || (crawl?.failed ?? 0) > 0) {
+    const reasons = mostFirst(run?.failures ?? {});
+    const first = reasons[0] === undefined ? '' : ` --reason ${reasons[0][0]}`;
+    const counts = reasons.map(([why, count]) => `${n(count)} ${why}`).join(', ');
     const args = crawlArguments(context, { spider, job });
     print(
       context,
-      persist || reason !== 'finished'
-        ? `failed requests are kept with the crawl; "crawlnode failed ${args} list" says why`
-        : 'failed requests are cleared with the finished crawl; SCHEDULER_PERSIST: true keeps them to be tried again',
+      `failed requests${counts && ` of the run: ${counts}. They`} ${
+        persist || reason !== 'finished'
+          ? `are kept with the crawl; "crawlnode failed ${args} list${first}" says why`
+          : 'are cleared with the finished crawl; SCHEDULER_PERSIST: true keeps them to be tried again'
+      }`,
     );
   }
   for (const { path } of feeds) print(context, `items: ${path}`);
@@ -91,13 +99,40 @@ export function printSummary(output: Context, summary: Summary): void {
 
 /** How many pages of the run ended with which status, over all nodes; null where all ended with 200. */
 function statusLine(statuses: Readonly<Record<string, number>>): string | null {
-  const counts = Object.entries(statuses).sort(([, a], [, b]) => b - a);
+  const counts = mostFirst(statuses);
   if (counts.every(([status]) => status === '200')) return null;
   const parts = counts.map(([status, count]) => {
     const answer = status === NO_RESPONSE ? 'without a response' : `with status ${status}`;
     return `${n(count)} ${answer}`;
   });
   return `pages of the run: ${parts.join(', ')}`;
+}
+
+const mostFirst = (counts: Readonly<Record<string, number>>) =>
+  Object.entries(counts).sort(([, a], [, b]) => b - a);
+
+/** A run shorter than this says little about its speed. */
+const SPEED_FROM_MS = 60_000;
+
+/** What was slowest, and how fast items came; null for a short run of one domain. */
+function speedLine(result: NodeResult): string | null {
+  const { slowestDomain, itemsPerMinute } = reportFields(result);
+  if (slowestDomain === null && result.elapsedMs < SPEED_FROM_MS) return null;
+  const rate = `${howMany(itemsPerMinute, 'item')} a minute`;
+  if (slowestDomain === null) return rate;
+  const { domain, latencyMs } = slowestDomain;
+  return `${rate}; slowest domain: ${oneLine(domain)}, ${(latencyMs / 1000).toFixed(2)} s until it answers`;
+}
+
+/** What the summary and the last line of the log say of a run beside its totals. */
+export function reportFields({ run, slowestDomain, items, elapsedMs }: NodeResult) {
+  const { statuses = {}, failures = {} } = run ?? {};
+  return {
+    statuses,
+    failures,
+    slowestDomain,
+    itemsPerMinute: Math.round((items * 60_000) / Math.max(1, elapsedMs)),
+  };
 }
 
 const shortened = (url: string) => (url.length > SHOWN_URL_CHARS ? `${url.slice(0, SHOWN_URL_CHARS)}…` : url);

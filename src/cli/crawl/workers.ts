@@ -16,7 +16,7 @@ import type { Context } from '../context.js';
 import { eachLine } from '../input/split-lines.js';
 import { readableLine } from '../log/readable-line.js';
 import { hasColour } from '../terminal/colour.js';
-import type { Display } from './progress.js';
+import { type Display, isLive } from './progress.js';
 import { type FromWorker, type ToWorker, workerEnv } from './worker-channel.js';
 
 /** The size of each half of V8's young generation. Newer versions of Node allow more. Measured in docs/internals/tuning.md. */
@@ -140,11 +140,13 @@ function spawnNode(
   const child = spawn(process.execPath, [...options, ...process.execArgv, script, ...context.argv], {
     cwd: context.cwd,
     env: { ...env, ...workerEnv({ number, feeds }) },
-    // On a terminal the display writes the lines, so that they do not break the live line.
-    stdio: ['ignore', 'inherit', context.stderr.isTTY ? 'pipe' : 'inherit', 'ipc'],
+    // The display writes the lines, so that they do not break its live line.
+    stdio: ['ignore', 'inherit', isLive(context) ? 'pipe' : 'inherit', 'ipc'],
   });
   if (child.stderr !== null) {
-    const human = readableLine(hasColour(context.env, context.stderr));
+    const human = readableLine(hasColour(context.env, context.stderr), {
+      columns: () => context.stderr.columns,
+    });
     eachLine(child.stderr, (line) => display.sink(human(line)));
   }
   return child;

@@ -1,10 +1,10 @@
 /**
- * The log: pino's JSON lines, with node, spider and job, in a pipe or a file; short lines on a terminal. Secrets are masked
- * in both, and no control character of a crawled page reaches a terminal.
+ * The log: pino's JSON lines, with node, spider and job, or short lines of text (LOG_FORMAT). Secrets are masked in both, and no
+ * control character of a crawled page reaches a terminal.
  */
 import type { Logger } from '../../log.js';
 import type { Settings } from '../../settings/schema.js';
-import { type Context, note } from '../context.js';
+import { type Context, logIsJson, note } from '../context.js';
 import type { FatalFields } from '../messages/error-report.js';
 import { hasColour } from '../terminal/colour.js';
 import { safeJson } from '../terminal/printable.js';
@@ -54,9 +54,13 @@ export async function createLogger(
 }
 
 function terminal(context: Context, sink: Sink, shows: { readonly node: boolean }) {
-  const format = context.stderr.isTTY
-    ? readableLine(hasColour(context.env, context.stderr), shows)
-    : safeJson;
+  const { env, stderr } = context;
+  const format = logIsJson(context)
+    ? safeJson
+    : readableLine(hasColour(env, stderr), {
+        ...shows,
+        columns: () => (stderr.isTTY ? stderr.columns : null),
+      });
   return {
     write: (line: string) => sink(format(context.mask(line))),
     close: async () => {},
@@ -65,7 +69,8 @@ function terminal(context: Context, sink: Sink, shows: { readonly node: boolean 
 
 async function logFile(file: string, context: Context) {
   const log = await openLogFile(file, (text) => note(context, text));
-  return { write: (line: string) => log.write(safeJson(context.mask(line))), close: () => log.close() };
+  const format = context.logFormat === 'text' ? readableLine(false) : safeJson;
+  return { write: (line: string) => log.write(format(context.mask(line))), close: () => log.close() };
 }
 
 /**

@@ -118,6 +118,7 @@ function sourceOf(context: Context, texts: SettingTexts): ProjectSource {
     beforeModules: () => enableTypeScriptCache(context),
     onLoaded: ({ settings, own, warnings }) => {
       context.mask = secretFilter(settings, own);
+      context.logFormat = settings.LOG_FORMAT;
       warnOnce(context, warnings);
     },
   };

@@ -1,4 +1,4 @@
-/** Wraps help text to the width of the terminal. */
+/** Wraps text to the width of the terminal. */
 
 /** Wider lines are hard to read. */
 const MAX_COLUMNS = 120;
@@ -32,7 +32,8 @@ export function reflow(text: string, columns: number): string {
   return lines.join('\n');
 }
 
-function wrap(text: string, columns: number): string[] {
+/** Break a text between words. A word that is longer than a line stays whole. */
+export function wrap(text: string, columns: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const last = lines.at(-1);

@@ -1,4 +1,6 @@
 /** Combine the results of several nodes, or derive totals from the store when a node returned none. */
+
+import { slowestOf } from '../../node/membership/node-state.js';
 import type { CrawlTotals, NodeResult } from '../../node/node-options.js';
 import { sumOfDeadEnds } from '../../node/page/dead-ends.js';
 import { latestTotals } from './run-gates.js';
@@ -20,6 +22,7 @@ export function combine(results: readonly NodeResult[], elapsedMs: number): Node
     ...{ pages: sum('pages'), failed: sum('failed'), items: sum('items') },
     elapsedMs,
     deadEnds: sumOfDeadEnds(results.map(({ deadEnds }) => deadEnds)),
+    slowestDomain: slowestOf(results.flatMap(({ slowestDomain }) => slowestDomain ?? [])),
     unusedSlots: inAll(results.map(({ unusedSlots }) => unusedSlots)),
     customStats: latestStats(results),
     crawl: latestCrawl(results),

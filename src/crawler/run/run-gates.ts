@@ -81,11 +81,13 @@ export function latestTotals(runs: readonly (RunTotals | null)[]): RunTotals | n
   const first = readings[0];
   if (first === undefined) return null;
   const largest = (of: 'items' | 'failed' | 'errorPages') => Math.max(...readings.map((run) => run[of]));
+  const most = (of: 'statuses' | 'failures') =>
+    readings.map((run) => run[of]).reduce((a, b) => (sumOf(b) > sumOf(a) ? b : a));
   return {
     id: first.id,
     ...{ items: largest('items'), failed: largest('failed'), errorPages: largest('errorPages') },
     hasGoodPage: readings.some(({ hasGoodPage }) => hasGoodPage),
-    statuses: readings.map(({ statuses }) => statuses).reduce((a, b) => (sumOf(b) > sumOf(a) ? b : a)),
+    ...{ statuses: most('statuses'), failures: most('failures') },
     leased: Math.min(...readings.map(({ leased }) => leased)),
     isOver: readings.some(({ isOver }) => isOver),
   };

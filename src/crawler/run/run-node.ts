@@ -36,7 +36,7 @@ export interface NodePlan {
   readonly isAwaited?: boolean;
   /** The totals of the run are checked, so a node that leaves at its end waits until they are final. */
   readonly awaitsFinalTotals?: boolean;
-  /** Whether output other than the log is JSON too. */
+  /** Whether every line of stderr is JSON. */
   readonly speaksJson: boolean;
   /** `NodeOptions.endsStuckProcess`; default true. */
   readonly endsStuckProcess?: boolean;

@@ -3,13 +3,8 @@
  * What one batch shows is exact. That a request is in no queue, or in two, shows only when all batches are compared, between
  * which a running crawl moves requests: these are looked at once more before they are a breach.
  *
- *   I1  each record is in exactly one state, and no state is without a record (except failed ones past FAILED_LIMIT)
- *   I3  each node holds as many leases as it is said to
- *   I4  accepted = pending + delayed + leased + done + failed + removed + lost, and each counter is the size it counts
- *   I6  a domain's count of leases is right
- *   I7  a domain with pending requests is ready, waiting or full, and where a lease finds it
- *
- * I2, I8 and what else only one engine has, it says itself.
+ * The invariants are listed in docs/internals/map.md ("Invariants"). Here are I1, I3, I4, I6 and I7: failed requests past FAILED_LIMIT
+ * have no record, and a domain must be where a lease finds it. I2, I8 and what else only one engine has, it says itself.
  */
 import {
   type CareStore,

@@ -1,17 +1,19 @@
 /**
  * The frontier in SQLite, for the processes of one machine: every verb is one function over one transaction
- * (`crawl/commit-batch.ts` commits those of a loop turn together). Here each verb of the interface is given its function.
+ * (`base/commit-batch.ts` commits those of a loop turn together). Here each verb of the interface is given its function.
  */
 import { FrontierGoneError, IncarnationDeadError } from '../../errors.js';
 import { loadedOnUse } from '../backup/loaded-on-use.js';
 import type { Frontier, Shape } from '../frontier.js';
 import type { OpenOptions } from '../open-options.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
-import { acceptLosses, clear } from './clear/clear.js';
-import { sweepSome } from './clear/sweep.js';
+import { CommitBatch, type VerbOptions } from './base/commit-batch.js';
+import type { Transaction } from './base/transaction.js';
 import { cookiesSince } from './cookies/read-cookies.js';
-import { CommitBatch, type VerbOptions } from './crawl/commit-batch.js';
-import type { Transaction } from './crawl/transaction.js';
+import { acceptLosses, clear } from './crawl/clear.js';
+import { closeRun, control, forget } from './crawl/control.js';
+import { countParts, takeSnapshot } from './crawl/snapshot.js';
+import { sweepSome } from './crawl/sweep.js';
 import { defer, takeInstant, throttle } from './domains/timer-verbs.js';
 import { readValidators } from './dupefilters/validators.js';
 import { listFailed, purgeFailed } from './failed/failed-list.js';
@@ -20,7 +22,6 @@ import { checkpointFeed, countWaiting, openFeed, readFeed, releaseFeed, takeItem
 import { type Database, openDatabase } from './file/database.js';
 import { lease } from './leases/lease.js';
 import { settle } from './leases/settle.js';
-import { closeRun, control, forget } from './nodes/control.js';
 import { join } from './nodes/join.js';
 import { leave } from './nodes/leave.js';
 import type { JoinedNode } from './nodes/node-row.js';
@@ -28,7 +29,6 @@ import { reconcile } from './nodes/reconcile.js';
 import { heartbeat, recoverStep } from './nodes/recover.js';
 import { refuseOtherDupefilter, refuseOtherFormat } from './nodes/shared-settings.js';
 import { bytesOf } from './queue/requests.js';
-import { countParts, takeSnapshot } from './read/snapshot.js';
 import { accept, acceptStart, retryFailed } from './requests/acceptance.js';
 import { claimIdle, endIdle } from './requests/ask-idle.js';
 import { robots, storeRobots } from './robots/robots.js';
@@ -141,7 +141,7 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
       return embeddedBackups(batch, client.shape);
     }),
     inspect: async (request) => {
-      const { inspectRequest } = await import('./read/inspect.js');
+      const { inspectRequest } = await import('./crawl/inspect.js');
       return batch.read((tx) => inspectRequest(tx, request));
     },
     forget: (fingerprint) => batch.write((tx) => forget(tx, fingerprint, client.shape.dupefilter)),

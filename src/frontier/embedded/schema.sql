@@ -22,7 +22,7 @@
 -- Never write to the file while a crawl runs: counters and indexes of the crawl must agree with its rows.
 
 -- A key that settings name, such as news:requests. Rows refer to a key by its id, in their column `space`. Clearing a key
--- sets its name to NULL. Its rows are deleted later in small steps (clear/sweep.ts).
+-- sets its name to NULL. Its rows are deleted later in small steps (crawl/sweep.ts).
 CREATE TABLE space (
   id       INTEGER PRIMARY KEY AUTOINCREMENT,
   name     TEXT UNIQUE,                  -- NULL: cleared, its rows are to be deleted

@@ -7,17 +7,17 @@ import { classOf } from '../dupefilter-classes.js';
 import type { Frontier, HeartbeatAnswer, PushAnswer } from '../frontier.js';
 import type { OpenOptions, RedisAddress } from '../open-options.js';
 import { cannotForget } from '../refusals.js';
-import { acceptLosses, clearParts, sweep } from './clear/clear.js';
 import { RedisConnection } from './connection/connection.js';
 import { refuseOtherFormat, refuseUnsafeStore } from './connection/preflight.js';
 import { int, json, text } from './connection/reply.js';
+import { acceptLosses, clearParts, sweep } from './crawl/clear.js';
+import { countParts, takeSnapshot } from './crawl/snapshot.js';
 import { accessTo } from './crawl-access.js';
 import { failedList } from './failed/failed-list.js';
 import { redisFeeds } from './feeds/outbox.js';
 import { leaseVerbs } from './leases/lease-verbs.js';
 import { claimVerbs } from './nodes/claims.js';
 import { startField } from './nodes/join.js';
-import { countParts, takeSnapshot } from './read/snapshot.js';
 import { columnsOf, domainName } from './request-columns.js';
 import { robotsVerbs } from './robots/robots.js';
 import { seedVerbs } from './seeds/seeds.js';
@@ -93,7 +93,7 @@ function frontierOn(connection: RedisConnection, options: OpenOptions): Frontier
         return takeSnapshot(client, keys);
       }),
     async inspect(request) {
-      const { inspectRequest } = await import('./read/inspect.js');
+      const { inspectRequest } = await import('./crawl/inspect.js');
       return inspectRequest(crawl, request);
     },
     async forget(fingerprint) {

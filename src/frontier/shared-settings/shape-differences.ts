@@ -52,10 +52,10 @@ export function dupefilterText(dupefilter: Dupefilter): string {
 }
 
 const settingOf: Readonly<Record<keyof Tunables, string>> = {
-  delayMs: 'DOWNLOAD_DELAY (ms)',
+  delayMs: 'DOWNLOAD_DELAY',
   randomizeDelay: 'RANDOMIZE_DOWNLOAD_DELAY',
   concurrencyPerDomain: 'CONCURRENT_REQUESTS_PER_DOMAIN',
-  nodeTimeoutMs: 'NODE_TIMEOUT (ms)',
+  nodeTimeoutMs: 'NODE_TIMEOUT',
   failedLimit: 'FAILED_LIMIT',
   queueLimit: 'SCHEDULER_QUEUE_LIMIT',
   pagesPerDomain: 'URL_PAGES_PER_DOMAIN_LIMIT',
@@ -63,9 +63,10 @@ const settingOf: Readonly<Record<keyof Tunables, string>> = {
   autothrottle: 'AUTOTHROTTLE',
 };
 
-/** A sentence for the user of a node that changed a tunable for all nodes. '' and null are shown as off. */
+/** A sentence for the user of a node that changed a tunable for all nodes. '' and null are shown as off, times in seconds as in the settings. */
 export function tunableNotice(name: keyof Tunables, before: unknown, after: unknown): string {
-  return `${settingOf[name]} was ${shown(before)} and is ${shown(after)} now, for all nodes`;
+  const inUnit = (value: unknown) => (name.endsWith('Ms') ? `${Number(value) / 1000} s` : shown(value));
+  return `${settingOf[name]} was ${inUnit(before)} and is ${inUnit(after)} now, for all nodes`;
 }
 
 function shown(value: unknown): string {

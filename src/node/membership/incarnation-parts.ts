@@ -40,6 +40,7 @@ export function pageDepsOf(context: IncarnationContext, slots: Slots): PageDeps 
     cookies: new SessionCookies(options.cookies, log),
     onDropped: droppedLinksListener(node),
     hasOtherPages: () => slots.inFlight > 1,
+    noteLatency: (domain, latencyMs) => node.latencies.note(domain, latencyMs),
     endedPages: () => slots.ended,
   };
 }

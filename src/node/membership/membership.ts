@@ -42,7 +42,10 @@ export function announce({ found, notices }: Joined, { log, spider, open }: Node
   for (const notice of notices) log.warn({}, notice);
   // Logged so that a user can compare nodes which should share a crawl and do not.
   const store = open.store.engine === 'redis' ? 'redis' : open.store.dir;
-  log.info({ ...found, store }, whatItFinds(found, spider.name));
+  const isSo = Object.fromEntries(
+    Object.entries(found).filter(([, value]) => value !== 0 && value !== false),
+  );
+  log.info({ ...isSo, store }, whatItFinds(found, spider.name));
 }
 
 function whatItFinds(found: Joined['found'], spider: string): string {

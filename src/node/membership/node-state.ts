@@ -5,7 +5,7 @@ import { DroppedLinks } from '../links/dropped-links.js';
 import { type LinkRules, linkRules } from '../links/filter-links.js';
 import { Losses } from '../losses/lost-requests.js';
 import { VanishedFingerprints } from '../losses/vanished-fingerprints.js';
-import type { NodeDeps } from '../node-options.js';
+import type { NodeDeps, SlowestDomain } from '../node-options.js';
 import { DeadEnds } from '../page/dead-ends.js';
 import { FailedStartPages } from '../page/failed-start-pages.js';
 import { HangingDomains } from '../page/hanging-domains.js';
@@ -29,6 +29,7 @@ export class NodeState {
   readonly failedStartPages: FailedStartPages;
   readonly deadEnds = new DeadEnds();
   readonly unusedSlots: UnusedSlots;
+  readonly latencies = new Latencies();
   readonly hangingDomains: HangingDomains;
   readonly droppedLinks: DroppedLinks;
   readonly rulesCache: RulesCache | null;
@@ -100,6 +101,45 @@ class UnusedSlots {
   list(): string[] {
     return [...this.#names.values()];
   }
+}
+
+/** Domains that are compared at most. */
+const MAX_DOMAINS = 1_000;
+
+/** How fast each domain answers. */
+class Latencies {
+  readonly #domains = new Map<string, { pages: number; sumMs: number }>();
+
+  /** An answer of a domain. 0 ms are answers of the HTTP cache. */
+  note(domain: string, latencyMs: number): void {
+    if (latencyMs === 0) return;
+    const of = this.#domains.get(domain);
+    if (of === undefined) {
+      if (this.#domains.size < MAX_DOMAINS) this.#domains.set(domain, { pages: 1, sumMs: latencyMs });
+      return;
+    }
+    of.pages += 1;
+    of.sumMs += latencyMs;
+  }
+
+  /** The domain with the longest latency on average; null where there are not several. */
+  slowest(): SlowestDomain | null {
+    if (this.#domains.size < 2) return null;
+    return slowestOf(
+      [...this.#domains].map(([domain, { pages, sumMs }]) => ({
+        domain,
+        latencyMs: Math.round(sumMs / pages),
+      })),
+    );
+  }
+}
+
+/** The slowest of several; null of none. */
+export function slowestOf(domains: readonly SlowestDomain[]): SlowestDomain | null {
+  return domains.reduce<SlowestDomain | null>(
+    (slowest, each) => (slowest !== null && slowest.latencyMs >= each.latencyMs ? slowest : each),
+    null,
+  );
 }
 
 function signalsOf({ extensions = null, spider, frontier, options, log }: NodeDeps): Signals | null {

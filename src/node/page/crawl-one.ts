@@ -23,7 +23,7 @@ import { endRefused } from '../robots/refused-page.js';
 import { endOfFile, errback, failed, redirect, retry } from './apply-verdict.js';
 import { noteFailure, noteResponse, startDownload, TooLate } from './download-page.js';
 import type { Flight } from './flight.js';
-import { finalStatusCounter, judgeFailure, judgeStatus, type Verdict } from './judge-download.js';
+import { endingCounters, judgeFailure, judgeStatus, type Verdict } from './judge-download.js';
 import type { Slots } from './leased-pages.js';
 import { refreshTarget } from './meta-refresh-request.js';
 import type { PageDeps, PageEnding, Work } from './page-work.js';
@@ -47,10 +47,10 @@ export async function crawlOne(
   try {
     const ending = await deps.stats.during(flight, () => processPage(flight, deps));
     const { latencyMs, revisit } = flight;
+    if (latencyMs !== null) deps.noteLatency(flight.lease.domain, latencyMs);
     let effects = latencyMs === null ? ending.effects : { ...ending.effects, latencyMs };
     if (revisit !== null) effects = revisit.addTo(effects, ending.outcome, ending.links);
-    const counter = finalStatusCounter(ending.outcome);
-    if (counter !== null) effects = { ...effects, stats: { ...effects.stats, [counter]: 1 } };
+    effects = { ...effects, stats: { ...effects.stats, ...endingCounters(ending.outcome) } };
     slots.settle(flight, ending.outcome, effects, ending.links);
   } catch (error) {
     if (flight.over) return; // after a drop or a release: the error of the page's own abort
@@ -66,7 +66,7 @@ export async function crawlOne(
       attempts: 0,
       detail: messageOf(error),
     } as const;
-    slots.settle(flight, outcome, noEffects);
+    slots.settle(flight, outcome, { ...noEffects, stats: endingCounters(outcome) });
   } finally {
     flight.turn?.end();
   }

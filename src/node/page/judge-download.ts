@@ -12,6 +12,7 @@
  */
 import type { Outcome } from '../../frontier/frontier.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
+import { add, type Counters } from '../links/filter-links.js';
 import type { NodeOptions } from '../node-options.js';
 import { isRedirect } from './redirected-request.js';
 import { firstValue, planRetry, type RetryPlan, retryAfterMs, statusReason } from './retry-plan.js';
@@ -112,13 +113,20 @@ export function beginWithinMs(delayMs: number): number {
 /** Stands for the status of pages that failed without a response. */
 export const NO_RESPONSE = 'none';
 
-const PREFIX = 'page/final_status_count/';
+/** The counters of a settle that ends a page, by its final status, or fails a request, by the reason. */
+export function endingCounters(outcome: Outcome): Counters {
+  const counters: Counters = {};
+  const name = finalStatusCounter(outcome);
+  if (name !== null) add(counters, name);
+  if (outcome.kind === 'failed') add(counters, `page/failed_reason_count/${outcome.reason}`);
+  return counters;
+}
 
 /**
  * The counter of the page that a settle ends; null where none ends (a retry, a redirect hop), or where none was downloaded, as
  * with robots.txt.
  */
-export function finalStatusCounter(outcome: Outcome): string | null {
+function finalStatusCounter(outcome: Outcome): string | null {
   if (outcome.kind !== 'done' && outcome.kind !== 'failed') return null;
   const { kind, status, reason, unstarted } = outcome;
   if (unstarted === true || reason === 'redirect' || reason === 'meta_refresh') return null;
@@ -127,9 +135,19 @@ export function finalStatusCounter(outcome: Outcome): string | null {
 }
 
 /** Pages by final status, from the counters. */
-export function pagesByStatus(counters: Readonly<Record<string, number>>): Record<string, number> {
-  const named = Object.entries(counters).filter(([name]) => name.startsWith(PREFIX));
-  return Object.fromEntries(named.map(([name, count]) => [name.slice(PREFIX.length), count]));
+export const pagesByStatus = (counters: Counted) => countersBelow('page/final_status_count/', counters);
+
+/** Failed requests by reason, from the counters. The store itself fails those that were given up as crashed. */
+export function failuresByReason(counters: Counted): Record<string, number> {
+  const crashed = counters['crashed/count'] ?? 0;
+  return { ...countersBelow('page/failed_reason_count/', counters), ...(crashed > 0 ? { crashed } : {}) };
+}
+
+type Counted = Readonly<Record<string, number>>;
+
+function countersBelow(prefix: string, counters: Counted): Record<string, number> {
+  const named = Object.entries(counters).filter(([name]) => name.startsWith(prefix));
+  return Object.fromEntries(named.map(([name, count]) => [name.slice(prefix.length), count]));
 }
 
 /** Whether the spider wants to see a response of this status itself. */

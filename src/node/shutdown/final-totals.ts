@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Frontier, RunSnapshot, Snapshot } from '../../frontier/frontier.js';
 import type { CrawlTotals, RunTotals } from '../node-options.js';
-import { pagesByStatus } from '../page/judge-download.js';
+import { failuresByReason, pagesByStatus } from '../page/judge-download.js';
 
 /** How often to look again while other nodes finish their pages. */
 const LOOK_AGAIN_MS = 200;
@@ -43,7 +43,8 @@ export function totalsOf({ done, failed, counters }: Snapshot): CrawlTotals {
 
 function runTotals(run: RunSnapshot, leased: number, isOver: boolean): RunTotals {
   const { id, items, failed, errorPages, hasGoodPage, counters } = run;
-  return { id, items, failed, errorPages, hasGoodPage, statuses: pagesByStatus(counters), leased, isOver };
+  const counts = { statuses: pagesByStatus(counters), failures: failuresByReason(counters) };
+  return { id, items, failed, errorPages, hasGoodPage, ...counts, leased, isOver };
 }
 
 /** A run ends when it is finished or closed for all nodes, and when its last node leaves, for whatever reason. */

@@ -97,7 +97,14 @@ export const projectSettings = {
     isCommonName: true,
     text: 'Lowest level that is logged, by the names of Scrapy (DEBUG, INFO, WARNING, ERROR, CRITICAL) or pino, in upper or lower case.',
   }),
-  LOG_FILE: optionalPath({ text: 'File that the log is appended to, as JSON lines, instead of stderr.' }),
+  LOG_FILE: optionalPath({ text: 'File that the log is appended to, instead of stderr.' }),
+  LOG_FORMAT: choice({
+    of: ['auto', 'text', 'json'],
+    default: 'auto',
+    expects: "auto, text or json (Scrapy's LOG_FORMAT with % has no successor: delete it)",
+    isCommonName: true,
+    text: 'Format of the log: text, json (one JSON object a line), or auto: text on a terminal, json in a pipe and in a file.',
+  }),
   METRICS_PORT: integer({
     default: 0,
     max: 65_535,

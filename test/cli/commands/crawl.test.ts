@@ -166,7 +166,9 @@ onEachEngine('crawl on the %s engine', (engine) => {
       'items.jsonl',
     );
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^moody: finished, 6 pages, 4 items, 2 failed, .*\nfailed requests are kept /);
+    expect(stdout).toMatch(
+      /^moody: finished, 6 pages, 4 items, 2 failed, .*\nfailed requests of the run: .*\. They are kept /,
+    );
     expect(stderr).toContain('the page has changed');
     expect(stderr).toMatch(/schema.*title/);
     expect((await here.project.readJsonLines('items.jsonl')).map(({ title }) => title).sort()).toEqual([
@@ -188,7 +190,7 @@ onEachEngine('crawl on the %s engine', (engine) => {
       ...cleared,
     );
     expect(stdout).toMatch(/^moody.*: finished, 6 pages, 4 items, 2 failed/);
-    expect(stdout).toContain('failed requests are cleared with the finished crawl; SCHEDULER_PERSIST: true');
+    expect(stdout).toContain('They are cleared with the finished crawl; SCHEDULER_PERSIST: true');
     expect(stdout).not.toContain('are kept with the crawl');
   });
 
@@ -197,9 +199,12 @@ onEachEngine('crawl on the %s engine', (engine) => {
     await here.project.write('good.jsonl', '{"title":"of last night"}\n');
     const few = await command(...moods, '-O', 'good.jsonl', '--min-items', '5', '--job', 'few');
     expect(few).toMatchObject({ code: 1, stdout: expect.stringContaining('moody@few: finished, ') });
-    expect(few.stderr.trim().split('\n').at(-1)).toMatch(
-      /^crawlnode: the run gave 4 items over all its nodes, fewer than --min-items 5; -O began .*good\.jsonl anew/,
-    );
+    expect(JSON.parse(few.stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      ...{ level: 'fatal', code: 'too_few_items', exitCode: 1 },
+      msg: expect.stringMatching(
+        /^the run gave 4 items over all its nodes, fewer than --min-items 5; -O began .*good\.jsonl anew/,
+      ),
+    });
 
     const many = await run(...moods, '--workers', '2', '--max-failed', '1', '--min-items', '4', '--json');
     expect(many.code).toBe(1);
@@ -297,7 +302,10 @@ onEachEngine('crawl on the %s engine', (engine) => {
     });
 
     const { code, stderr } = await command(...crawl('--logfile', 'crawl.log', '-o', '/dev/null/out.jsonl'));
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^crawlnode: .*out\.jsonl/) });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^{"level":"fatal".*out\.jsonl/),
+    });
     const lines = await here.project.readJsonLines<{ level: string }>('crawl.log');
     expect(lines.at(-1)).toMatchObject({
       level: 'fatal',
@@ -310,7 +318,7 @@ onEachEngine('crawl on the %s engine', (engine) => {
     const args = crawl('--logfile', '/dev/full', '-o', 'items.jsonl').map((arg) => JSON.stringify(arg));
     const script = `"${process.execPath}" "${executable}" ${args.join(' ')} >/dev/full`;
     const { stderr } = await promisify(execFile)('bash', ['-c', script], { cwd: here.project.dir });
-    expect(stderr).toMatch(/^crawlnode: LOG_FILE: cannot write \/dev\/full: ENOSPC[^\n]*\n$/);
+    expect(JSON.parse(stderr).msg).toMatch(/^crawlnode: LOG_FILE: cannot write \/dev\/full: ENOSPC/);
     expect(await urls()).toEqual(allUrls());
   });
 

@@ -197,7 +197,7 @@ describe('doctor on the redis engine alone', () => {
     const crawl = ['crawl', 'news', '--job', 'may', '-s', 'REDIS_ALLOW_EVICTION=true'];
     expect(await run(...crawl)).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining('run "crawlnode reset news --job may'),
+      stderr: expect.stringContaining('run \\"crawlnode reset news --job may'),
     });
     client.disconnect();
   });

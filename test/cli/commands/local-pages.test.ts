@@ -46,6 +46,25 @@ describe('parse FILE', () => {
     expect(stderr).toContain('links of saved.html count from http://localhost/; --url gives its URL');
   });
 
+  it('names the modules of the project that do not run, and prints the items as the callback yields them', async () => {
+    await project.write(
+      'crawlnode.yaml',
+      'ITEM_PIPELINES: { ./pipelines/upper.ts: 100, ./off.ts: null, RedisPipeline: 300 }\nSPIDER_MIDDLEWARES: { ./middlewares/links.ts: 500 }\n',
+    );
+    const { code, stdout, stderr } = await run(
+      'parse',
+      'pages',
+      'saved.html',
+      '--url',
+      'http://shop.example/',
+    );
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'parse does not run ./pipelines/upper.ts, ./middlewares/links.ts; a crawl does\n',
+    });
+    expect(JSON.parse(stdout).items).toEqual([{ title: 'Saved' }]);
+  });
+
   it.each([
     [['pages', 'gone.html'], 'gone.html is neither a URL (http://… or https://…) nor an existing file'],
     [['pages', 'spiders'], 'spiders is no file'],

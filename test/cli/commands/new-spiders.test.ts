@@ -143,7 +143,7 @@ export default class Pages extends Spider {
 
   it.each([
     ['nope.ts', 'there is no file nope.ts'],
-    ['pages', 'there is no file pages; "crawlnode crawl pages" crawls a spider of the project'],
+    ['pages', 'there is no file pages; \\"crawlnode crawl pages\\" crawls a spider of the project'],
     ['notes.txt', 'notes.txt is not a TypeScript or JavaScript file'],
     ['.', '. is a folder; give the file of a spider'],
     ['empty.ts', 'empty.ts has no spider'],
@@ -156,7 +156,7 @@ export default class Pages extends Spider {
       "import { Spider } from 'crawlnode';\nexport class Shop extends Spider {}",
     );
     await project.write('outside/broken.ts', 'export default class {');
-    const { code, stderr } = await outside('runspider', file);
+    const { code, stderr } = await outside('runspider', file, '-s', 'LOG_FORMAT=text');
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
     expect(readdirSync(project.path('outside'))).not.toContain('.crawlnode');
   });

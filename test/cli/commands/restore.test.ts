@@ -111,7 +111,7 @@ describe('a backup of one engine', { timeout: 120_000 }, () => {
       'all records agree',
     );
     await run('reset', 'shop', '--all', '--yes', '--backup', 'b.jsonl.gz', '--job', 'j', ...there);
-    expect((await run('restore', 'news', 'b.jsonl.gz')).code).toBe(0);
+    expect((await run('restore', 'shop', 'b.jsonl.gz', '--as', 'news')).code).toBe(0);
     expect(await here.look(contents)).toEqual(before);
     expect(gunzipSync(readFileSync(here.project.path('b.jsonl.gz'))).toString()).toContain('"kind":"end"');
     await redis.stop();

@@ -1,7 +1,9 @@
 /** The log in a pipe: one JSON object per line, in which no key stands twice. */
-import { expect, it } from 'vitest';
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
 import { runHere } from '../../helpers/cli/run-here.js';
+import { runCli } from '../../helpers/cli.js';
 import { projectOn } from '../../helpers/engine-project.js';
 import { joinAs } from '../../helpers/joining.js';
 import { startSite } from '../../helpers/sites/site.js';
@@ -38,13 +40,57 @@ it('each line of a whole run is strict JSON, whatever fields are logged', async 
   const { stderr, code } = await run('crawl', 'news', '-L', 'DEBUG', '-s', 'MAX_IDLE_TIME_BEFORE_CLOSE=3');
   await site.close();
   expect(code, stderr).toBe(0);
-  const lines = stderr
-    .trim()
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map(strictly);
+  const lines = stderr.trim().split('\n').map(strictly);
   expect(lines.length).toBeGreaterThan(5);
   expect(lines).toContainEqual(expect.objectContaining({ deadNode: 'doomed' }));
   const own = lines.find(({ msg }) => msg === 'of the spider');
   expect(own).toMatchObject({ level: 'info', spider: 'news', free: 1, node_: 'n', spider_: 's', msg_: 'm' });
+  const start = lines.find(({ msg }) => String(msg).startsWith('crawling news'));
+  expect(Object.entries(start ?? {}).filter(([, value]) => [0, null, false].includes(value as null))).toEqual(
+    [],
+  );
+});
+
+describe('the last line of a crawl that fails', () => {
+  const run = (...args: string[]) => runHere(args, { cwd: here.project.dir });
+
+  it('is JSON in a pipe, also before a node starts, and text with LOG_FORMAT', async () => {
+    const inPipe = await run('crawl', 'nwes');
+    expect(inPipe.code).toBe(2);
+    expect(inPipe.stderr.trim().split('\n').map(strictly)).toEqual([
+      expect.objectContaining({ level: 'fatal', exitCode: 2, msg: expect.stringContaining('"nwes"') }),
+    ]);
+    const asText = await run('crawl', 'nwes', '-s', 'LOG_FORMAT=text');
+    expect(asText.stderr).toMatch(/^crawlnode: .*"nwes"/);
+  });
+
+  it('stays text in a pipe for a command that does not crawl', async () => {
+    expect((await run('failed', 'nwes', 'list')).stderr).toMatch(/^crawlnode: .*"nwes"/);
+  });
+});
+
+describe('LOG_FORMAT', () => {
+  const crawl = (format: string, ...args: string[]) =>
+    runCli(['crawl', 'news', '-s', `LOG_FORMAT=${format}`, '-s', 'MAX_IDLE_TIME_BEFORE_CLOSE=1', ...args], {
+      cwd: here.project.dir,
+    });
+
+  it.each([['1'], ['2']])(
+    'text gives lines of text in a pipe and in a file, from %s workers',
+    async (workers) => {
+      const { stderr, code } = await crawl('text', '--workers', workers);
+      expect(code, stderr).toBe(0);
+      for (const line of stderr.trim().split('\n')) expect(line).toMatch(/^\d\d:\d\d:\d\d [A-Z]+ +\S/);
+      await crawl('text', '--logfile', `text${workers}.log`);
+      expect(await readFile(here.project.path(`text${workers}.log`), 'utf8')).toMatch(
+        /^\d\d:\d\d:\d\d INFO /,
+      );
+    },
+  );
+
+  it('another value is refused', async () => {
+    const { code, stderr } = await crawl('%(message)s');
+    expect(code).toBe(2);
+    expect(stderr).toContain('expected auto, text or json');
+  });
 });

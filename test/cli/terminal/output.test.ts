@@ -27,6 +27,22 @@ describe('text for a terminal', () => {
     expect(readableLine(true)(`${JSON.stringify(line)}\n`)).toContain('\x1b[33mWARN \x1b[0m');
   });
 
+  it('a line of the log breaks between words on a narrow terminal', () => {
+    const line = {
+      level: 'info',
+      time: '2024-01-02T03:04:05.678Z',
+      msg: 'one sentence of several words',
+      url: 'http://a/',
+    };
+    const shown = readableLine(true, { columns: () => 40 })(`${JSON.stringify(line)}\n`);
+    expect(shown.slice(9)).toBe(
+      ['INFO  one sentence of several', 'words  url=http://a/', '']
+        .join(`\n${' '.repeat(15)}`)
+        .trimEnd()
+        .concat('\n'),
+    );
+  });
+
   it('what is no line of the log passes as it is', () => {
     expect(readableLine(true)('TypeError: x\x1b\n')).toBe('TypeError: x\\x1b\n');
     expect(readableLine(true)('{"a": 1}\n')).toBe('{"a": 1}\n');
@@ -77,6 +93,7 @@ describe('the summary of several nodes', () => {
     message: null,
     deadEnds: [],
     unusedSlots: [],
+    slowestDomain: null,
     customStats: {},
     pages: 2,
     failed: 1,

@@ -1,6 +1,6 @@
 /** The clock of a crawl, from that of the machine. */
 import { expect, it } from 'vitest';
-import { crawlClock, type StoredClock } from '../../../src/frontier/embedded/crawl/crawl-clock.js';
+import { crawlClock, type StoredClock } from '../../../src/frontier/embedded/base/crawl-clock.js';
 
 /** Follow the clock of a machine. @returns the instants of the crawl. */
 function follow(walls: readonly number[]): { instants: number[]; stored: StoredClock; stores: number } {

@@ -3,7 +3,7 @@ import { sqliteDriver, useDriver } from '../../../src/disk/sqlite.js';
 import { openEmbedded } from '../../../src/frontier/embedded/embedded-frontier.js';
 import { frontierContract } from '../../frontier-contract/frontier-contract.js';
 import { worldOf } from '../../frontier-contract/world.js';
-import { embeddedHand } from '../../helpers/frontier/embedded-hand.js';
+import { clockOfThisProcess, embeddedHand } from '../../helpers/frontier/embedded-hand.js';
 import { defaultShape, openOptions } from '../../helpers/open-options.js';
 import { tempDir } from '../../helpers/temp-dir.js';
 
@@ -17,6 +17,7 @@ for (const driver of drivers) {
       (shape) => openEmbedded(openOptions(dir, 'news', { shape: { ...defaultShape, ...shape } }), dir),
       remove,
       embeddedHand(dir),
+      clockOfThisProcess(),
     );
   });
 }

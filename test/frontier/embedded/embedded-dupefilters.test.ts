@@ -1,8 +1,8 @@
 /** The dupefilters of the embedded engine: what the seam does not show, such as clocks that jump and work in steps. */
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { sweepSome } from '../../../src/frontier/embedded/clear/sweep.js';
-import { Transaction } from '../../../src/frontier/embedded/crawl/transaction.js';
+import { Transaction } from '../../../src/frontier/embedded/base/transaction.js';
+import { sweepSome } from '../../../src/frontier/embedded/crawl/sweep.js';
 import { openEmbedded } from '../../../src/frontier/embedded/embedded-frontier.js';
 import { type Database, openDatabase } from '../../../src/frontier/embedded/file/database.js';
 import type { Dupefilter, Frontier } from '../../../src/frontier/frontier.js';

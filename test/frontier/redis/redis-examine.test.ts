@@ -163,6 +163,13 @@ describe('examining a Redis', () => {
     await old.stop();
   });
 
+  it('names a command that the server was told not to have', async () => {
+    const renamed = await startRedis({ args: ['--rename-command', 'FUNCTION', ''] });
+    const problems = (await examine(renamed.url)).filter(({ level }) => level === 'problem');
+    expect(problems).toMatchObject([{ message: expect.stringContaining('has no command FUNCTION') }]);
+    await renamed.stop();
+  });
+
   it('names keys left by Scrapy-Redis, and seeds under the name that a Cluster would give them', async () => {
     await admin.zadd('news:requests', 1, 'a pickle');
     await admin.rpush('{news}:start_urls', 'http://a.example/');

@@ -1,5 +1,5 @@
 /** The Redis engine passes the contract, and what only a store behind a network can get wrong. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Lease, noEffects } from '../../../src/frontier/frontier.js';
 import type { OpenOptions } from '../../../src/frontier/open-options.js';
 import { frontierContract } from '../../frontier-contract/frontier-contract.js';
@@ -13,18 +13,21 @@ import {
   take,
   takeOne,
 } from '../../frontier-contract/world.js';
+import { canStepClocks, steppedClock } from '../../helpers/children/stepped-clock.js';
 import { type CuttingProxy, startCuttingProxy } from '../../helpers/redis/cutting-proxy.js';
 import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
 import { startRedis } from '../../helpers/redis/redis-server.js';
 import { openRedis, redisWorld, soonGivingUp } from '../../helpers/redis/redis-world.js';
 
-const { server, admin } = await redisOfFile();
+const clock = canStepClocks ? steppedClock() : undefined;
+afterAll(() => clock?.remove());
+const { server, admin } = await redisOfFile(clock && { env: clock.env });
 
 const open = (spider: string, url = server.url, more: Partial<OpenOptions> = {}) =>
   openRedis(url, spider, more);
 const newWorld = (url = server.url, more: Partial<OpenOptions> = {}) => redisWorld(url, more);
 
-frontierContract('Redis', async () => newWorld());
+frontierContract('Redis', async () => redisWorld(server.url, {}, clock?.ofStore));
 
 describe('a reply of Redis that is lost', () => {
   let proxy: CuttingProxy;

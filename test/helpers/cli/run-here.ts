@@ -32,7 +32,7 @@ export async function runHere(
   stdin.end(input);
   const { XDG_CACHE_HOME, XDG_STATE_HOME } = process.env; // those of global-setup.ts
   const code = await main(args, (argv, globals) => ({
-    ...{ argv, globals, cwd, stdout, stderr, stdin, crawl: null },
+    ...{ argv, globals, cwd, stdout, stderr, stdin, crawl: null, logFormat: 'auto', isLogged: false },
     env: {
       ROBOTSTXT_OBEY: 'false',
       XDG_CACHE_HOME,

@@ -1,8 +1,9 @@
-/** A foreign hand in the SQLite file of an embedded frontier. */
+/** A foreign hand in the SQLite file of an embedded frontier, and its clock. */
+import { type MockInstance, vi } from 'vitest';
 import { type Connection, connect } from '../../../src/disk/sqlite.js';
 import { classOf, dupefilterNames } from '../../../src/frontier/dupefilter-classes.js';
 import { fileIn } from '../../../src/frontier/embedded/file/wal.js';
-import type { ForeignHand } from '../../frontier-contract/world.js';
+import type { ForeignHand, StoreClock } from '../../frontier-contract/world.js';
 
 const tables = new Set(dupefilterNames.map((name) => classOf({ class: name }).table));
 
@@ -39,16 +40,29 @@ export function embeddedHand(dir: string): ForeignHand {
       byHand((file) => {
         file.prepare('UPDATE request SET due = 0 WHERE id = ?').run(Buffer.from(id, 'hex'));
       }),
-    setForward: (ms) =>
-      byHand((file) => {
-        file.prepare('UPDATE tally SET clock_at = clock_at - ?').run(ms);
-        file.prepare('UPDATE node SET beat_at = beat_at - ?').run(ms);
-      }),
     deleteRecord: ({ id }) =>
       byHand((file) => {
         file
           .prepare('DELETE FROM record WHERE n = (SELECT n FROM request WHERE id = ?)')
           .run(Buffer.from(id, 'hex'));
       }),
+  };
+}
+
+/** The clock of an embedded store is that of each process: here of this one. */
+export function clockOfThisProcess(): StoreClock {
+  let spy: MockInstance<() => number> | undefined;
+  let aheadMs = 0;
+  return {
+    setForward(ms) {
+      aheadMs += ms;
+      const now = Date.now;
+      spy ??= vi.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
+    },
+    reset() {
+      spy?.mockRestore();
+      spy = undefined;
+      aheadMs = 0;
+    },
   };
 }

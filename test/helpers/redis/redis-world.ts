@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import type { Frontier, Shape } from '../../../src/frontier/frontier.js';
 import type { OpenOptions } from '../../../src/frontier/open-options.js';
 import { openRedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
-import { type ForeignHand, type World, worldOf } from '../../frontier-contract/world.js';
+import { type ForeignHand, type StoreClock, type World, worldOf } from '../../frontier-contract/world.js';
 import { defaultShape, openOptions } from '../open-options.js';
 
 /** One client of a crawl in the Redis of a URL. */
@@ -49,12 +49,6 @@ function redisHand(url: string, spider: string): ForeignHand {
         for (const entry of await redis.zrangeBuffer(key, 0, -1))
           if (entry.includes(Buffer.from(id, 'hex'))) await redis.zadd(key, 0, entry);
       }),
-    setForward: (ms) =>
-      byHand(async (redis) => {
-        await redis.hincrby(`${spider}:requests:~meta`, 'clock', -ms);
-        for (const node of await redis.zrange(`${spider}:requests:~nodes`, 0, -1))
-          await redis.zincrby(`${spider}:requests:~nodes`, -ms, node);
-      }),
     deleteRecord: ({ id }) =>
       byHand(async (redis) => void (await redis.hdel(`${spider}:requests`, Buffer.from(id, 'hex')))),
     left: () => byHand((redis) => redis.keys(`${spider}:*`)),
@@ -65,10 +59,11 @@ function redisHand(url: string, spider: string): ForeignHand {
 export function redisWorld(
   url: string,
   more: Partial<OpenOptions> = {},
+  clock?: StoreClock,
 ): World & { readonly spider: string } {
   crawls += 1;
   const spider = `spider${crawls}`;
   const open = (shape?: Partial<Shape>) =>
     openRedis(url, spider, { shape: { ...defaultShape, ...shape }, ...more });
-  return { ...worldOf(open, undefined, redisHand(url, spider)), spider };
+  return { ...worldOf(open, undefined, redisHand(url, spider), clock), spider };
 }

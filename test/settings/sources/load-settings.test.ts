@@ -302,15 +302,7 @@ describe('variables of the environment that are no settings', () => {
       'REDIS_SERVICE_HOST',
       'REDIS_SERVICE_PORT',
     ];
-    const others = [
-      'HTTP_PROXY',
-      'NO_PROXY',
-      'NODE_ENV',
-      'NODE_OPTIONS',
-      'LOG_FORMAT',
-      'AWS_PROFILE',
-      'AWS_SESSION_TOKEN',
-    ];
+    const others = ['HTTP_PROXY', 'NO_PROXY', 'NODE_ENV', 'NODE_OPTIONS', 'AWS_PROFILE', 'AWS_SESSION_TOKEN'];
     const env = Object.fromEntries([...kubernetes, ...others, 'LOG_FILE'].map((name) => [name, 'x']));
     expect(warnings(env)).toEqual([]);
   });

@@ -1,7 +1,7 @@
 /** Backups of a crawl in SQLite: each entry is read or restored in a transaction of its own. */
 import type { Backups } from '../../backup/entry.js';
 import type { Shape } from '../../frontier.js';
-import type { CommitBatch } from '../crawl/commit-batch.js';
+import type { CommitBatch } from '../base/commit-batch.js';
 import { readCrawl } from './read-crawl.js';
 import { applyEntry, beginRestore, endRestore } from './restore.js';
 

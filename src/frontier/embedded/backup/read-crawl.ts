@@ -2,10 +2,10 @@
 import { type BackupEntry, type BackupRequest, backupText, inEntries } from '../../backup/entry.js';
 import { readParts } from '../../backup/parts.js';
 import type { Part, Shape } from '../../frontier.js';
+import type { CommitBatch } from '../base/commit-batch.js';
+import type { Space } from '../base/keyspaces.js';
+import type { Transaction } from '../base/transaction.js';
 import { cookiesSince } from '../cookies/read-cookies.js';
-import type { CommitBatch } from '../crawl/commit-batch.js';
-import type { Space } from '../crawl/keyspaces.js';
-import type { Transaction } from '../crawl/transaction.js';
 import { bufferOf } from '../dupefilters/dupefilter.js';
 import { listFailed } from '../failed/failed-list.js';
 import { type FeedRow, readFeedRows } from '../feeds/feed-row.js';

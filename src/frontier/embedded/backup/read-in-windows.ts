@@ -1,7 +1,7 @@
 /** Reads tables in windows by primary key. Each window is a separate short transaction. */
 import type { Value } from '../../../disk/sqlite.js';
-import type { CommitBatch } from '../crawl/commit-batch.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { CommitBatch } from '../base/commit-batch.js';
+import type { Transaction } from '../base/transaction.js';
 
 /** Rows of one transaction, which takes some ms. */
 export const WINDOW = 500;

@@ -1,8 +1,8 @@
 /** Reads and restores the fingerprints of a dupefilter. A dupefilter of another class gets only the fingerprints. */
 import { RefusedError } from '../../../errors.js';
 import { type BackupEntry, type EntryOf, hasExpired, inEntries } from '../../backup/entry.js';
-import type { CommitBatch } from '../crawl/commit-batch.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { CommitBatch } from '../base/commit-batch.js';
+import type { Transaction } from '../base/transaction.js';
 import { BLOCK_BYTES } from '../dupefilters/bloom.js';
 import type { BackupRow } from '../dupefilters/dupefilter.js';
 import { bytesOf } from '../queue/requests.js';

@@ -9,9 +9,9 @@ import {
   type Suspect,
   type Totals,
 } from '../../care/care-store.js';
-import type { CommitBatch } from '../crawl/commit-batch.js';
-import type { FirstShape } from '../crawl/crawl-row.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { CommitBatch } from '../base/commit-batch.js';
+import type { FirstShape } from '../base/crawl-row.js';
+import type { Transaction } from '../base/transaction.js';
 import { waitsTooLong } from '../domains/delay-timer.js';
 import type { DomainRow } from '../domains/domain-row.js';
 import { feedViews } from '../feeds/damaged-outboxes.js';

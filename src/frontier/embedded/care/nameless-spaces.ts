@@ -1,5 +1,5 @@
 /** Rows whose space has no row of its own any more, so that no verb finds them: somebody deleted rows of the table `space`. */
-import type { Space, Spaces } from '../crawl/keyspaces.js';
+import type { Space, Spaces } from '../base/keyspaces.js';
 import type { Statements } from '../file/statements.js';
 
 /** @returns a sentence for each table with such rows. */

@@ -1,9 +1,9 @@
 /** Repair in a folder: the rows of `request`, and the counters, from the rows of `record` and `failure`. */
 import { CRAWL_RECORD_LOSS, type PutRecord, type Rebuilt, type StoredRecord } from '../../care/care-store.js';
 import { nodesAtWork } from '../../refusals.js';
-import type { CommitBatch } from '../crawl/commit-batch.js';
-import type { FirstShape } from '../crawl/crawl-row.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { CommitBatch } from '../base/commit-batch.js';
+import type { FirstShape } from '../base/crawl-row.js';
+import type { Transaction } from '../base/transaction.js';
 import { boundTimer } from '../domains/delay-timer.js';
 import type { DomainRow } from '../domains/domain-row.js';
 import { addFailure } from '../failed/failed-list.js';

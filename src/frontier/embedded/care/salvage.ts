@@ -18,8 +18,8 @@ import {
 import { connect } from '../../../disk/sqlite.js';
 import { RefusedError } from '../../../errors.js';
 import type { Salvaged } from '../../open-options.js';
-import { type FirstShape, newTally, writeNewCrawl } from '../crawl/crawl-row.js';
-import { mendTables } from '../crawl/unreadable-values.js';
+import { type FirstShape, newTally, writeNewCrawl } from '../base/crawl-row.js';
+import { mendTables } from '../base/unreadable-values.js';
 import { createFile, removeFile } from '../file/database.js';
 import { enterFolder, otherUsers } from '../file/folder.js';
 import { writeRow } from '../file/rows.js';

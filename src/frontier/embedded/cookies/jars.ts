@@ -2,7 +2,7 @@
 import { MAX_COOKIES_PER_JAR } from '../../../http/cookies/stored-cookie.js';
 import { MAX_REMOVED_COOKIES } from '../../types/limits.js';
 
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 
 export function nextVersion({ tally }: Transaction): number {
   tally.cookie_version += 1;

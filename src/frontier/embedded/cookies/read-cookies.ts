@@ -1,7 +1,7 @@
 /** Reading the cookies that have changed since a version. */
 import { type CookieNews, type CookieSet, decodeCookies } from '../../../http/cookies/stored-cookie.js';
 import { MAX_COOKIE_CHARS, MAX_COOKIE_SETS } from '../../types/limits.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 
 /** The sets that have changed since the version `known`; null when none has. @param readAnewAt as in `Frontier.cookies`. */
 export function cookiesSince(tx: Transaction, known: number, readAnewAt = known): CookieNews | null {

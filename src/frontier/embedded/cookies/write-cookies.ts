@@ -6,7 +6,7 @@ import {
   MAX_COOKIES_PER_DOMAIN,
   type StoredCookie,
 } from '../../../http/cookies/stored-cookie.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 import { addToJar, dropJarsBeyond, dropSetsBeyond, forgetRemovals, nextVersion } from './jars.js';
 import { mergeCookie, unexpired, withinShares } from './merge-cookie.js';
 

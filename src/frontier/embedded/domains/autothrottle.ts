@@ -1,5 +1,5 @@
 /** AutoThrottle: the delay of a domain follows its latency, for all nodes together, by the formula of Scrapy. */
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 import { autoDelayOf, countFromLastLease, settingsDelayOf } from './delay-timer.js';
 
 /**

@@ -3,7 +3,7 @@ import { limitsOf } from '../../shared-settings/domain-limits.js';
 
 import { FURTHEST_MS, LONGEST_TIMER_DELAYS, LONGEST_TIMER_MS } from '../../types/limits.js';
 
-import type { CrawlRow } from '../crawl/crawl-row.js';
+import type { CrawlRow } from '../base/crawl-row.js';
 import type { DomainRow } from './domain-row.js';
 
 /** The delay between two leases of a domain: the longest that any source asks for. */

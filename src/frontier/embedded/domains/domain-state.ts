@@ -1,7 +1,7 @@
 /** The state of a domain, by its requests, its leases and its delay timer. */
 import { limitsOf } from '../../shared-settings/domain-limits.js';
 import { FURTHEST_MS } from '../../types/limits.js';
-import type { CrawlRow } from '../crawl/crawl-row.js';
+import type { CrawlRow } from '../base/crawl-row.js';
 import { boundTimer, dueAtOf } from './delay-timer.js';
 import type { DomainRow } from './domain-row.js';
 

@@ -1,6 +1,6 @@
 /** The domains of a crawl: each is read once, changed in place, and written once a transaction. */
 import { FURTHEST_MS, PROMOTED_AT_ONCE } from '../../types/limits.js';
-import type { OpenCrawl } from '../crawl/open-crawl.js';
+import type { OpenCrawl } from '../base/open-crawl.js';
 import { StoredRow } from '../file/rows.js';
 import { plainText } from '../file/statements.js';
 import { headOf, isBefore, type Order } from '../queue/order.js';

@@ -1,5 +1,5 @@
 /** The limit of pages per domain: how many requests of each domain were accepted since the crawl began or last finished. */
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 
 /** The counts of one batch of requests: read on first use, and written once. */
 export class PageQuota {

@@ -1,6 +1,6 @@
 /** The verbs that move the delay timer of a domain: from the next lease on they hold for every node. */
 import { type Frontier, FURTHEST_MS, type Lease } from '../../frontier.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 import { findLease } from '../leases/lease-records.js';
 import type { JoinedNode } from '../nodes/node-row.js';
 import { countFromLastLease, dueAtOf, startDelayTimer } from './delay-timer.js';

@@ -5,7 +5,7 @@
 import type { Value } from '../../../disk/sqlite.js';
 import type { BackupEntry } from '../../backup/entry.js';
 import type { Dupefilter as Choice, RequestLife } from '../../frontier.js';
-import type { OpenCrawl } from '../crawl/open-crawl.js';
+import type { OpenCrawl } from '../base/open-crawl.js';
 
 /** A change of the state that a StateDupeFilter records for a request. Omitted fields are unchanged. */
 export type LifeChange = Pick<RequestLife, 'state'> & Partial<Pick<RequestLife, 'status' | 'attempts'>>;

@@ -1,6 +1,6 @@
 /** The dupefilter of a crawl, of any class. Its row is read once, and written once per transaction. */
 import { type Dupefilter as Choice, classOf, type EmbeddedTable } from '../../dupefilter-classes.js';
-import type { OpenCrawl } from '../crawl/open-crawl.js';
+import type { OpenCrawl } from '../base/open-crawl.js';
 import { BloomDupefilter } from './bloom.js';
 import type { Dupefilter } from './dupefilter.js';
 import { CompactDupefilter, RfpDupefilter, StateDupefilter, TimedDupefilter } from './rows-dupefilter.js';

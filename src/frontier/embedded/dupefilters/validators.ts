@@ -3,7 +3,7 @@
  * forgotten, the page that links to it must be read again.
  */
 import type { ValidatorChange } from '../../frontier.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 import { bytesOf } from '../queue/requests.js';
 
 /** @param hasDropped a link of the page was dropped, and must be found again. */

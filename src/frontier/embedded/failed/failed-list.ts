@@ -1,6 +1,6 @@
 /** The failed list: why each request failed, oldest first. */
 import type { FailedRequest } from '../../frontier.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 import { plainText } from '../file/statements.js';
 import { incarnationName, type NodeRow } from '../nodes/node-row.js';
 import { bytesOf, deleteRequest, hexOf, liveRequest } from '../queue/requests.js';

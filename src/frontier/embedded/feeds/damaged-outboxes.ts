@@ -1,6 +1,6 @@
 /** Outboxes that do not agree with the records of their feeds: naming them for doctor, and mending them. */
 import { type FeedView, feedLosses } from '../../care/care-store.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 
 /** Also of a feed that the crawl has written to, and that has neither a row nor items. */
 export function feedViews({ sql, spaces, crawl }: Transaction): FeedView[] {

@@ -1,6 +1,6 @@
 /** The row of a feed. Columns are explained in `schema.sql`. */
-import type { Flag } from '../crawl/crawl-row.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Flag } from '../base/crawl-row.js';
+import type { Transaction } from '../base/transaction.js';
 import { writeRow } from '../file/rows.js';
 
 export interface FeedRow {

@@ -1,5 +1,5 @@
 /** The items list. */
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 
 /** Append items, JSON texts. */
 export function addItems({ sql, spaces }: Transaction, texts: readonly string[]): void {

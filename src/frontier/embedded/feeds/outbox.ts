@@ -16,7 +16,7 @@ import {
   otherFeedFormat,
 } from '../../feed-claim.js';
 import type { Effects, OutboxSnapshot } from '../../frontier.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 import { type FeedRow, newFeed, readFeedRow, readFeedRows, writeFeedRow } from './feed-row.js';
 import { takeFirstItems } from './items.js';
 

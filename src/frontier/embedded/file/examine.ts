@@ -5,7 +5,7 @@ import { byteSize } from '../../../format-amounts.js';
 import { dataFormats } from '../../data-format.js';
 import { findingsAbout } from '../../findings.js';
 import type { Finding } from '../../frontier.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 import { otherFormatOf } from '../nodes/shared-settings.js';
 import type { Database } from './database.js';
 import { mountType, otherUsers } from './folder.js';

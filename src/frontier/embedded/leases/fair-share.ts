@@ -5,8 +5,8 @@
  */
 import { leastConcurrency } from '../../shared-settings/domain-limits.js';
 import { HUNGRY_MS, HUNGRY_POLL_MS } from '../../types/limits.js';
-import type { OpenCrawl } from '../crawl/open-crawl.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { OpenCrawl } from '../base/open-crawl.js';
+import type { Transaction } from '../base/transaction.js';
 import type { NodeRow } from '../nodes/node-row.js';
 
 /** Whether this node must take nothing now, because another is hungry and this one holds more than its share. */

@@ -1,6 +1,6 @@
 /** Leases: granting, finding and ending them, and returning their requests to the queue. */
 import type { Lease } from '../../frontier.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 import { delayOf } from '../domains/delay-timer.js';
 import type { DomainRow } from '../domains/domain-row.js';
 import type { LifeChange } from '../dupefilters/dupefilter.js';

@@ -7,8 +7,8 @@ import {
   MAX_WAIT_MS,
   STAND_BACK_MS,
 } from '../../frontier.js';
+import type { Transaction } from '../base/transaction.js';
 import { cookiesSince } from '../cookies/read-cookies.js';
-import type { Transaction } from '../crawl/transaction.js';
 import type { JoinedNode, NodeRow } from '../nodes/node-row.js';
 import { chooseReady, takeReady } from '../queue/ready-requests.js';
 import { promoteDelayed } from '../queue/requests.js';

@@ -2,14 +2,14 @@
 import { priorityInBounds } from '../../../http/message/priority.js';
 import { delayInBounds } from '../../clamp-values.js';
 import type { Effects, Lease, Outcome, SettleAnswer } from '../../frontier.js';
+import type { Transaction } from '../base/transaction.js';
 import { commitCookies } from '../cookies/write-cookies.js';
-import type { Transaction } from '../crawl/transaction.js';
+import { closeRun } from '../crawl/control.js';
 import { adjustDelay } from '../domains/autothrottle.js';
 import { commitValidators } from '../dupefilters/validators.js';
 import { fail } from '../failed/failed-list.js';
 import { addItems } from '../feeds/items.js';
 import { appendCommitted } from '../feeds/outbox.js';
-import { closeRun } from '../nodes/control.js';
 import { feedsOf, type JoinedNode, type NodeRow } from '../nodes/node-row.js';
 import { delay, deleteRequest, hexOf } from '../queue/requests.js';
 import { type Accepted, accept } from '../requests/acceptance.js';

@@ -6,7 +6,7 @@
  * or the crawl is not open.
  */
 import { STALL_MS, type Stall } from '../../frontier.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 import type { NodeRow } from '../nodes/node-row.js';
 import { leasesOf } from './lease-records.js';
 

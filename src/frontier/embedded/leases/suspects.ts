@@ -5,7 +5,7 @@
  * many suspects, and the one with the most crashes is judged last.
  */
 import { type Lease, SUSPECTS_READ } from '../../frontier.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 import { dueAtOf, startDelayTimer } from '../domains/delay-timer.js';
 import { concurrencyOf } from '../domains/domain-state.js';
 import type { NodeRow } from '../nodes/node-row.js';

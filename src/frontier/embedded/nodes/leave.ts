@@ -1,7 +1,7 @@
 /** The leave verb: deregister; the last node ends the run, and may clear the crawl. */
 import type { Left, Silence } from '../../frontier.js';
-import { clearFinished } from '../clear/clear.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
+import { clearFinished } from '../crawl/clear.js';
 import { forgetPages } from '../domains/page-quota.js';
 import { leasesOf, returnToQueue } from '../leases/lease-records.js';
 import { crawlState } from '../requests/completion.js';

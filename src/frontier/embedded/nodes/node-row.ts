@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { isPipelineOutbox } from '../../../feed-outbox.js';
 import type { JoinOptions } from '../../frontier.js';
-import type { Flag } from '../crawl/crawl-row.js';
+import type { Flag } from '../base/crawl-row.js';
 
 export interface NodeRow {
   readonly number: number;

@@ -1,6 +1,6 @@
 /** The nodes of a crawl: read once, changed in place, and written once a transaction. */
 import { IncarnationDeadError } from '../../../errors.js';
-import type { OpenCrawl } from '../crawl/open-crawl.js';
+import type { OpenCrawl } from '../base/open-crawl.js';
 import { isGone } from '../file/processes.js';
 import { StoredRow } from '../file/rows.js';
 import type { NodeRow } from './node-row.js';

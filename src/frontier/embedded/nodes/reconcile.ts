@@ -1,6 +1,6 @@
 /** The reconcile verb: compare what the store thinks a node holds with what it does. */
 import type { Lease } from '../../frontier.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 import { leasesOf, returnToQueue, tokenText } from '../leases/lease-records.js';
 import type { JoinedNode } from './node-row.js';
 

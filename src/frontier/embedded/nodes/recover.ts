@@ -7,8 +7,8 @@ import {
   MAX_CRASHES,
   MAX_CRASHES_AMONG_KILLS,
 } from '../../frontier.js';
-import { sweepSome } from '../clear/sweep.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
+import { sweepSome } from '../crawl/sweep.js';
 import { fail } from '../failed/failed-list.js';
 import { endLease, type LeasedRow, leasesOf, returnToQueue } from '../leases/lease-records.js';
 import { delay, hexOf } from '../queue/requests.js';

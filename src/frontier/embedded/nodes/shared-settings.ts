@@ -2,7 +2,7 @@
 import { dataFormats, otherFormat } from '../../data-format.js';
 import type { Dupefilter, Shape } from '../../frontier.js';
 import { otherShape } from '../../shared-settings/shape-differences.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 
 /** The data format of a crawl if it is not ours; null otherwise. */
 export function otherFormatOf({ format }: Transaction): number | null {

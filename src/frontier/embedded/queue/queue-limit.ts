@@ -1,5 +1,5 @@
 /** SCHEDULER_QUEUE_LIMIT: how many requests may wait, and what room there is for more. */
-import type { OpenCrawl } from '../crawl/open-crawl.js';
+import type { OpenCrawl } from '../base/open-crawl.js';
 
 /** Whether seeds are to stay in their keys. */
 export function isReached(crawl: OpenCrawl): boolean {

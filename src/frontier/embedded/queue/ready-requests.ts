@@ -8,7 +8,7 @@
  * `chooseReady` changes nothing; `takeReady` takes what was chosen out of the queue.
  */
 import type { Lease } from '../../frontier.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 import { delayOf, startDelayTimer } from '../domains/delay-timer.js';
 import type { DomainRow } from '../domains/domain-row.js';
 import { concurrencyOf, stateOf } from '../domains/domain-state.js';

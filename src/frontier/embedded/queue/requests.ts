@@ -1,8 +1,8 @@
 /** Live requests: a row and its record each. Functions that change the state also update the counters. */
 import { classOf } from '../../dupefilter-classes.js';
 import { PROMOTED_AT_ONCE } from '../../types/limits.js';
-import type { OpenCrawl } from '../crawl/open-crawl.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { OpenCrawl } from '../base/open-crawl.js';
+import type { Transaction } from '../base/transaction.js';
 import { plainText } from '../file/statements.js';
 import { forgetEarly } from '../requests/early-links.js';
 import { type Order, orderOf } from './order.js';

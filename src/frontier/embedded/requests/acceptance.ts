@@ -3,7 +3,7 @@ import { FrontierGoneError } from '../../../errors.js';
 import { priorityInBounds } from '../../../http/message/priority.js';
 import { delayInBounds, requireIds } from '../../clamp-values.js';
 import type { FrontierRequest, PushAnswer, PushKind, StartPart } from '../../frontier.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 import { PageQuota } from '../domains/page-quota.js';
 import { deleteFailed } from '../failed/failed-list.js';
 import { roomForLinks } from '../queue/queue-limit.js';

@@ -1,6 +1,6 @@
 /** Which node asks the hooks for an idle crawl, and whether they had nothing to add. */
-import { openWork } from '../crawl/crawl-row.js';
-import type { Transaction } from '../crawl/transaction.js';
+import { openWork } from '../base/crawl-row.js';
+import type { Transaction } from '../base/transaction.js';
 import type { JoinedNode } from '../nodes/node-row.js';
 
 /** Whether the hooks were asked, and gave nothing: no page has begun since. True where there are none. */

@@ -1,8 +1,8 @@
 /** What a run may use up, over all its nodes. */
 import { budgetNames, budgetOf, closingReasons, spentBy } from '../../budgets.js';
 import type { Budgets, Effects } from '../../frontier.js';
-import type { OpenCrawl } from '../crawl/open-crawl.js';
-import { closeRun } from '../nodes/control.js';
+import type { OpenCrawl } from '../base/open-crawl.js';
+import { closeRun } from '../crawl/control.js';
 
 /** Close the run when a budget is used up. */
 export function closeWhenSpent(open: OpenCrawl): void {

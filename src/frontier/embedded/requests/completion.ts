@@ -1,7 +1,7 @@
 /** When a crawl is complete, and the state that every lease answer brings. */
 import type { CrawlState } from '../../frontier.js';
-import { openWork } from '../crawl/crawl-row.js';
-import type { Transaction } from '../crawl/transaction.js';
+import { openWork } from '../base/crawl-row.js';
+import type { Transaction } from '../base/transaction.js';
 import { areAllWritten } from '../feeds/outbox.js';
 import { isRebuilding } from '../leases/stall.js';
 import { type NodeRow, pipelinesOf } from '../nodes/node-row.js';

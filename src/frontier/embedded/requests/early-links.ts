@@ -5,7 +5,7 @@
  * The ids of a page are rows of a space of their own, some 31 bytes each, as in the table `seen`. The space loses its name with the page, and the rows
  * are deleted later in small steps, however many they are.
  */
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 
 /** Whether a page may push links before its settle: only while its request is live. */
 export type EarlyPage = { readonly id: Uint8Array; readonly isLive: boolean };

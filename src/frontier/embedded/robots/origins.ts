@@ -1,6 +1,6 @@
 /** The rows of the robots table: what is known of the robots.txt of each origin. Columns are explained in `schema.sql`. */
 import { MAX_ROBOTS_MS } from '../../robots/robots-state.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 import { writeRow } from '../file/rows.js';
 
 export interface RobotsRow {

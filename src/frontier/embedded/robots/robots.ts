@@ -8,7 +8,7 @@ import {
   type RobotsClaim,
   type RobotsResult,
 } from '../../robots/robots-state.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 import { plainText } from '../file/statements.js';
 import type { JoinedNode } from '../nodes/node-row.js';
 import { newOrigin, type RobotsRow, readOrigin, rest, validForMs, wake, writeOrigin } from './origins.js';

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { badSeedEntry } from '../../bad-seed-entry.js';
 import type { ConvertedSeed, FrontierRequest, IntakeAnswer, PushKind, RawSeed } from '../../frontier.js';
-import type { Space } from '../crawl/keyspaces.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Space } from '../base/keyspaces.js';
+import type { Transaction } from '../base/transaction.js';
 import { bufferOf } from '../dupefilters/dupefilter.js';
 import { accept } from '../requests/acceptance.js';
 

@@ -1,8 +1,8 @@
 /** The start requests that were pushed, for each set of arguments of the job, and the node that runs `start()`. */
 import type { StartClaim } from '../../frontier.js';
 import { startKey } from '../../shared-settings/run-arguments.js';
-import type { CrawlRow, Start } from '../crawl/crawl-row.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { CrawlRow, Start } from '../base/crawl-row.js';
+import type { Transaction } from '../base/transaction.js';
 import type { JoinedNode } from '../nodes/node-row.js';
 
 /** How many start requests were pushed under a key, or all of them. */

@@ -5,9 +5,9 @@ import type { RequestLife } from '../../frontier.js';
 import type { FrontierKeys } from '../../open-options.js';
 import type { Arguments, LuaValue } from '../connection/lua-message.js';
 import { type Ask, pairs, walk } from '../connection/scan.js';
+import { agreedDupefilter, states } from '../crawl/dupefilter.js';
+import { clockOf } from '../crawl/measuring.js';
 import { dupefilterKey, dupefilterPiece } from '../keys.js';
-import { agreedDupefilter, states } from '../read/dupefilter.js';
-import { clockOf } from '../read/measuring.js';
 
 /** Fingerprints of one reply. */
 const WINDOW = 2_000;

@@ -4,9 +4,9 @@ import type { Shape } from '../../frontier.js';
 import type { Call } from '../connection/calls.js';
 import { hex, int, list, type Reply, text } from '../connection/reply.js';
 import type { Ask } from '../connection/scan.js';
+import { FIRST_RECORDS, steps } from '../crawl/steps.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { internalKey } from '../keys.js';
-import { FIRST_RECORDS, steps } from '../read/steps.js';
 
 /** The crawl as a whole, then its requests. No entry where there is no crawl. */
 export async function* readCrawl({ options, call }: CrawlAccess, ask: Ask): AsyncIterable<BackupEntry> {

@@ -13,9 +13,9 @@ import {
 import { nodesAtWork } from '../../refusals.js';
 import { int, json, list, named, text } from '../connection/reply.js';
 import { pairs } from '../connection/scan.js';
+import { FIRST_RECORDS, type Step, steps } from '../crawl/steps.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { newEpoch } from '../nodes/join.js';
-import { FIRST_RECORDS, type Step, steps } from '../read/steps.js';
 import { domainName } from '../request-columns.js';
 import { misplaced } from './second-look.js';
 

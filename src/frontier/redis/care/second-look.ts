@@ -6,9 +6,9 @@ import type { WaitingState } from '../../care/care-store.js';
 import { repliesOf } from '../connection/client.js';
 import { list } from '../connection/reply.js';
 import { pairs } from '../connection/scan.js';
+import { steps } from '../crawl/steps.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { internalKey } from '../keys.js';
-import { steps } from '../read/steps.js';
 
 /** Delayed requests become pending, and pending ones delayed when they fail: both ways are covered. */
 const walks = ['delayed', 'suspects', 'queue', 'suspects', 'delayed'] as const;

@@ -12,7 +12,7 @@ import { otherFormat } from '../../data-format.js';
 import type { Dupefilter } from '../../frontier.js';
 import type { RedisAddress } from '../../open-options.js';
 import { otherShape } from '../../shared-settings/shape-differences.js';
-import { storedJson } from '../read/stored-json.js';
+import { storedJson } from '../crawl/stored-json.js';
 
 const refusals =
   /^(NOAUTH|WRONGPASS|NOPERM|ERR (invalid password|AUTH|Client sent AUTH|DB index|invalid DB))/;

@@ -48,20 +48,22 @@ export async function examineRights(client: Redis, keys: FrontierKeys, found: Fi
     return;
   }
   const silent: string[] = [];
+  const unknown = new Set<string>();
+  const mayQueue = (words: readonly string[], more = 0) => tryToQueue(client, unknown, words, more);
   try {
     for (const [name, ...args] of bare) {
-      if (!(await mayQueue(client, [...name.split(' '), ...args]))) denied.push(name);
+      if (!(await mayQueue([...name.split(' '), ...args]))) denied.push(name);
     }
     for (const command of needed) {
-      if (!(await mayQueue(client, [command, keys.requests], MAX_ARGUMENTS))) denied.push(command);
+      if (!(await mayQueue([command, keys.requests], MAX_ARGUMENTS))) denied.push(command);
     }
     for (const command of optional.keys()) {
       const words = [...command.split(' '), ...(command === 'MEMORY USAGE' ? [keys.requests] : [])];
-      if (!(await mayQueue(client, words, 1))) silent.push(command);
+      if (!(await mayQueue(words, 1))) silent.push(command);
     }
     const names = [keys.dupefilter, keys.items, keys.stats, ...keys.startUrls, `${keys.requests}:~meta`];
     for (const key of denied.length > 0 ? [] : names) {
-      if (!(await mayQueue(client, ['UNLINK', key]))) denied.push(`~${key}`);
+      if (!(await mayQueue(['UNLINK', key]))) denied.push(`~${key}`);
     }
   } finally {
     await client.call('DISCARD').catch(() => undefined);
@@ -73,13 +75,21 @@ export async function examineRights(client: Redis, keys: FrontierKeys, found: Fi
       `ACL SETUSER ${user} ${rightTo(command)}`,
     );
   }
-  if (denied.length === 0) {
+  if (unknown.size > 0) {
+    const names = [...unknown].join(', ');
+    found.problem(
+      'redis_version',
+      `this server has no command ${names}, which crawlnode needs`,
+      `a rename-command in redis.conf may have taken it away: remove that line for ${names}, and limit users by ACL instead`,
+    );
+  }
+  if (denied.length === 0 && unknown.size === 0) {
     found.ok(
       'acl',
       `the user ${user} may run all of the ${needed.length + bare.length} commands crawlnode uses, those of its functions included`,
     );
-    return;
   }
+  if (denied.length === 0) return;
   const rights = denied.map((name) => (name.startsWith('~') ? name : rightTo(name)));
   found.problem(
     'acl',
@@ -101,8 +111,17 @@ async function userName(client: Redis): Promise<string> {
   }
 }
 
-/** Queue a command with as few arguments as it takes. @returns whether it is allowed. */
-async function mayQueue(client: Redis, words: readonly string[], more = 0): Promise<boolean> {
+/**
+ * Queue a command with as few arguments as it takes.
+ * @param unknown gets the name of a command that the server does not have
+ * @returns false where it is denied
+ */
+async function tryToQueue(
+  client: Redis,
+  unknown: Set<string>,
+  words: readonly string[],
+  more: number,
+): Promise<boolean> {
   for (let count = 0; count <= more; count += 1) {
     const [command = '', ...args] = [...words, ...Array.from({ length: count }, () => '1')];
     try {
@@ -111,6 +130,7 @@ async function mayQueue(client: Redis, words: readonly string[], more = 0): Prom
     } catch (error) {
       if (isDenied(error)) return false;
       if (!(error instanceof Error && error.name === 'ReplyError')) throw error;
+      if (error.message.includes('unknown command')) unknown.add(command);
       // What else a server refuses (a key of another server, a replica, full memory) it refuses after the rights.
       if (!error.message.includes('wrong number of arguments')) return true;
     }

@@ -7,7 +7,7 @@ import { byteSize, duration } from '../../../format-amounts.js';
 import type { Findings } from '../../findings.js';
 import { type Client, serversOf } from '../connection/client.js';
 import { ifAllowed } from '../connection/errors.js';
-import { clockOf } from '../read/measuring.js';
+import { clockOf } from '../crawl/measuring.js';
 import { examineVersion } from './version.js';
 
 /** Pings, of which the median counts. */

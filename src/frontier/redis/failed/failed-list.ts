@@ -2,9 +2,9 @@
 import type { FailedList, FailedRequest } from '../../frontier.js';
 import { int } from '../connection/reply.js';
 import { pairs } from '../connection/scan.js';
+import { numberField, storedObject, textField } from '../crawl/stored-json.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { internalKey } from '../keys.js';
-import { numberField, storedObject, textField } from '../read/stored-json.js';
 import { columnsOf } from '../request-columns.js';
 
 interface Entry {

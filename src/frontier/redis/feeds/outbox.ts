@@ -12,9 +12,9 @@ import {
 } from '../../feed-claim.js';
 import type { Feeds } from '../../frontier.js';
 import { int, json } from '../connection/reply.js';
+import { numberField, storedObject, textField } from '../crawl/stored-json.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { internalKey } from '../keys.js';
-import { numberField, storedObject, textField } from '../read/stored-json.js';
 
 /** A feed as its field of the HASH `:~feeds` has it: its writer, none without an owner, and its checkpoint, if any. */
 interface FeedRecord extends Partial<FeedCheckpoint> {

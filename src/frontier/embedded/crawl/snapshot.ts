@@ -3,9 +3,9 @@
 import { countersSince } from '../../../stats/counters-since.js';
 import { splitStats } from '../../../stats/stat-change.js';
 import type { NodeSnapshot, PartCounts, RunSnapshot, Shape, Snapshot } from '../../frontier.js';
-import { type CrawlRow, newTally, openWork, type TallyRow } from '../crawl/crawl-row.js';
-import type { Space } from '../crawl/keyspaces.js';
-import type { Transaction } from '../crawl/transaction.js';
+import { type CrawlRow, newTally, openWork, type TallyRow } from '../base/crawl-row.js';
+import type { Space } from '../base/keyspaces.js';
+import type { Transaction } from '../base/transaction.js';
 import { listFeeds } from '../feeds/outbox.js';
 import type { NodeRow } from '../nodes/node-row.js';
 import { otherFormatOf, refuseOtherFormat } from '../nodes/shared-settings.js';

@@ -2,7 +2,7 @@
 import { dataFormats, otherFormat } from '../../data-format.js';
 import type { Part, Shape } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 import { forgetFeeds, hasFeeds } from '../feeds/outbox.js';
 import { crawlState } from '../requests/completion.js';
 import { dropEarly, forgetEarly } from '../requests/early-links.js';

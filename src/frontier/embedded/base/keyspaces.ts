@@ -38,7 +38,7 @@ export class Space {
     return row.id;
   }
 
-  /** Clear the key in one small step. Its space loses its name, and the rows are deleted later (`clear/sweep.ts`). */
+  /** Clear the key in one small step. Its space loses its name, and the rows are deleted later (`crawl/sweep.ts`). */
   clear(): void {
     const { id } = this.#readRow();
     if (id === 0) return;

@@ -1,6 +1,6 @@
 /** Where one request stands. */
 import type { FrontierRequest, Inspection } from '../../frontier.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { Transaction } from '../base/transaction.js';
 import { dueAtOf } from '../domains/delay-timer.js';
 import { failureOf } from '../failed/failed-list.js';
 import { incarnationName } from '../nodes/node-row.js';

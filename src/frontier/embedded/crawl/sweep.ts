@@ -1,5 +1,5 @@
 /** Deleting the rows of spaces that were cleared, in steps of bounded work. */
-import type { OpenCrawl } from '../crawl/open-crawl.js';
+import type { OpenCrawl } from '../base/open-crawl.js';
 
 /** Rows deleted by one step: a transaction of some 20 ms. */
 const STEP = 5_000;

@@ -2,10 +2,10 @@
 import { classOf, type Dupefilter } from '../../dupefilter-classes.js';
 import type { Control } from '../../frontier.js';
 import { cannotForget } from '../../refusals.js';
-import type { OpenCrawl } from '../crawl/open-crawl.js';
-import type { Transaction } from '../crawl/transaction.js';
+import type { OpenCrawl } from '../base/open-crawl.js';
+import type { Transaction } from '../base/transaction.js';
+import { refuseOtherDupefilter } from '../nodes/shared-settings.js';
 import { bytesOf } from '../queue/requests.js';
-import { refuseOtherDupefilter } from './shared-settings.js';
 
 /**
  * Pause, resume or stop the crawl for all nodes. While a repair has not ended the queues are incomplete: the crawl stays
