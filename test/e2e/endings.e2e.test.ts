@@ -326,7 +326,10 @@ onEachEngine('on the %s engine', (engine) => {
       [['walk', '-s', 'SCHEDULER_QUEUE_LIMIT=lots'], 'of at least 0'],
       [['walk', '-s', 'SCHEDULER_FLUSH_ON_START=maybe'], 'true or false'],
       [['walk', '-s', 'USER_AGENT=mine\nX-More: yes'], 'USER_AGENT: headers.User-Agent has a line break'],
-      [['walk', '-s', 'DEFAULT_REQUEST_HEADERS={"a b":"c"}'], 'DEFAULT_REQUEST_HEADERS: headers has \\"a b\\"'],
+      [
+        ['walk', '-s', 'DEFAULT_REQUEST_HEADERS={"a b":"c"}'],
+        'DEFAULT_REQUEST_HEADERS: headers has \\"a b\\"',
+      ],
     ] as const) {
       expect(await command('crawl', ...args)).toMatchObject({
         code: 2,
