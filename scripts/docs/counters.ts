@@ -62,7 +62,7 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'trap/domain_pages': 'links dropped because of `URL_PAGES_PER_DOMAIN_LIMIT`',
   'recrawl/not_modified': 'pages that have not changed since their last download (304); they are done',
   'store/unreadable':
-    'entries in Redis that somebody else has written over, and that were removed or made anew',
+    'values of the store that somebody else has written over, and that were removed or made anew',
   'crashed/count': 'requests that failed because three nodes died while processing them',
 };
 

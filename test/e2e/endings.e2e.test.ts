@@ -82,7 +82,7 @@ onEachEngine('on the %s engine', (engine) => {
       [0, 'finished'],
     ]);
     expect(budget.stderr).toContain(
-      'the crawl did not finish, it ended with "closespider_pagecount" (--must-finish)',
+      'the crawl did not finish, it ended with \\"closespider_pagecount\\" (--must-finish)',
     );
     expect(site.compare()).toEqual({ missing: [], twice: [] });
   });
@@ -314,7 +314,7 @@ onEachEngine('on the %s engine', (engine) => {
     await open({ pages: 1 });
     await here.project.write('spiders/broken.ts', broken);
     for (const [args, said] of [
-      [['broken'], 'refresh[0] of the spider "broken": allow: Invalid regular expression'],
+      [['broken'], 'refresh[0] of the spider \\"broken\\": allow: Invalid regular expression'],
       [
         ['walk', '--max-pages', '-1'],
         "'--max-pages <n>' argument '-1' is invalid. Expected a whole number, at least 1",
@@ -326,7 +326,10 @@ onEachEngine('on the %s engine', (engine) => {
       [['walk', '-s', 'SCHEDULER_QUEUE_LIMIT=lots'], 'of at least 0'],
       [['walk', '-s', 'SCHEDULER_FLUSH_ON_START=maybe'], 'true or false'],
       [['walk', '-s', 'USER_AGENT=mine\nX-More: yes'], 'USER_AGENT: headers.User-Agent has a line break'],
-      [['walk', '-s', 'DEFAULT_REQUEST_HEADERS={"a b":"c"}'], 'DEFAULT_REQUEST_HEADERS: headers has "a b"'],
+      [
+        ['walk', '-s', 'DEFAULT_REQUEST_HEADERS={"a b":"c"}'],
+        'DEFAULT_REQUEST_HEADERS: headers has \\"a b\\"',
+      ],
     ] as const) {
       expect(await command('crawl', ...args)).toMatchObject({
         code: 2,

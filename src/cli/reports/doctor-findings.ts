@@ -120,7 +120,7 @@ export function crawlFindings(
       'info',
       'unreadable_entries',
       `${howMany(unreadable, 'value')} of the store could not be read, as somebody else had written over them: they were removed or made anew`,
-      'see who else may write to this Redis',
+      'see who else may write to this store',
     );
   }
   if (badSeeds > 0) {

@@ -46,6 +46,7 @@ export async function openEmbedded(options: OpenOptions, dir: string): Promise<F
   const database = openDatabase(dir);
   const batch = new CommitBatch(database, options.keys);
   try {
+    await batch.mendOpened();
     if (options.acceptForeignKeys !== true) await batch.read(refuseOtherFormat);
   } catch (error) {
     await batch.close();

@@ -147,7 +147,7 @@ describe('a night is bad', () => {
     await open({ delayMs: 200 });
     const script = await project.read('nightly.sh');
     await project.write('nightly.sh', script.replace('TIMEOUT=14400', 'TIMEOUT=1'));
-    await expectBad(await night(), 1, /it ended with "closespider_timeout"/);
+    await expectBad(await night(), 1, /it ended with \\"closespider_timeout\\"/);
   });
 
   it('while another night is still running', async () => {

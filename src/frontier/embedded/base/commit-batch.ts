@@ -5,10 +5,11 @@
 import { CrawlnodeError, FrontierUnavailableError } from '../../../errors.js';
 import type { FrontierKeys } from '../../open-options.js';
 import type { Database } from '../file/database.js';
-import { asExpected, isBusy, lockedByPeer } from '../file/sqlite-errors.js';
+import { asExpected, ContradictingRows, isBusy, isUnreadable, lockedByPeer } from '../file/sqlite-errors.js';
 import type { Statements } from '../file/statements.js';
 import { checkpointWhenLarge } from '../file/wal.js';
 import { Transaction } from './transaction.js';
+import { hasUnreadable, mendUnreadable } from './unreadable-values.js';
 
 /** The longest time that a verb waits for others to share a commit. */
 const MAX_GATHER_MS = 100;
@@ -18,6 +19,9 @@ const RETRY_MS = 5;
 
 /** How long a verb waits for a lock of another process before it fails. */
 export const PATIENCE_MS = 10_000;
+
+/** How often in a row values are mended for one batch, while somebody goes on to write over them. */
+const MOST_MENDS = 3;
 
 /** Options of a verb. */
 export interface VerbOptions {
@@ -45,6 +49,8 @@ export class CommitBatch {
   #peers = { version: 0, movedAtMs: 0 };
   /** The rows that the last batch has read, with `Database.version` and `Database.writes` at its end. */
   #cached: { readonly tx: Transaction; readonly version: number; readonly writes: number } | null = null;
+  /** Mends since a batch last succeeded. */
+  #mends = 0;
   #isClosed = false;
   #onIdle: (() => void) | null = null;
 
@@ -77,13 +83,20 @@ export class CommitBatch {
   async read<T>(verb: (tx: Transaction) => T): Promise<T> {
     if (this.#isClosed) throw closed();
     if (this.#waiting.length > 0) return this.write(verb);
+    return this.#reading((sql) => verb(new Transaction(sql, this.#keys)));
+  }
+
+  async #reading<T>(look: (sql: Statements) => T): Promise<T> {
     for (const askedAtMs = performance.now(); ; ) {
       try {
         const { readable } = this.#database;
-        return inTransaction(readable, 'BEGIN', () => verb(new Transaction(readable, this.#keys)));
+        const answer = inTransaction(readable, 'BEGIN', () => look(readable));
+        this.#mends = 0;
+        return answer;
       } catch (error) {
         const waitedMs = performance.now() - askedAtMs;
-        if (!isBusy(error)) throw asExpected(error, this.#database.file);
+        const left = this.#mendAfter(error);
+        if (left !== null && !isBusy(left)) throw asExpected(left, this.#database.file);
         if (waitedMs > PATIENCE_MS) throw lockedByPeer(this.#database.file, waitedMs);
       }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
@@ -116,12 +129,42 @@ export class CommitBatch {
       if (this.#database.isOpen && checkpointWhenLarge(this.#database.file, sql)) this.#retryLater(batch);
       else this.#run(sql, batch);
     } catch (error) {
-      if (isBusy(error)) this.#waitForPeer(batch);
-      else for (const { reject } of batch) reject(asExpected(error, this.#database.file));
+      const left = this.#mendAfter(error);
+      if (left === null) this.#retryLater(batch);
+      else if (isBusy(left)) this.#waitForPeer(batch);
+      else for (const { reject } of batch) reject(asExpected(left, this.#database.file));
     }
     const endedAtMs = performance.now();
     this.#last = { tookMs: endedAtMs - startedAtMs, endedAtMs };
     if (this.#waiting.length === 0) this.#onIdle?.();
+  }
+
+  /** Mend what no verb has written in the small tables, before anything else is read. */
+  async mendOpened(): Promise<void> {
+    let isFirst = true;
+    await this.#reading((sql) => {
+      if (isFirst && hasUnreadable(sql)) {
+        isFirst = false;
+        throw new ContradictingRows('it holds values that no crawlnode has written');
+      }
+    });
+  }
+
+  /** After a verb met a value that no verb has written. @returns null where it was mended, so that the verb runs again; else the error */
+  #mendAfter(error: unknown): unknown {
+    // A value of another type than the verb expects shows as a TypeError.
+    const isMendable = isUnreadable(error) || error instanceof TypeError;
+    if (!isMendable || !this.#database.isOpen || this.#mends === MOST_MENDS) return error;
+    try {
+      const { readable } = this.#database;
+      const mended = inTransaction(readable, 'BEGIN IMMEDIATE', () => mendUnreadable(readable, this.#keys));
+      this.#mends += 1;
+      // What was read before holds no longer.
+      this.#database.writes += 1;
+      return mended > 0 ? null : error;
+    } catch (failure) {
+      return isBusy(failure) ? failure : error;
+    }
   }
 
   /** Run the verbs and commit. If one throws, the transaction is rolled back and the others are run again. */
@@ -140,6 +183,7 @@ export class CommitBatch {
         return { answers, tx, version };
       });
       this.#database.writes += 1;
+      this.#mends = 0;
       this.#cached = { ...cached, writes: this.#database.writes };
       for (const [n, { resolve }] of batch.entries()) resolve(answers[n] as never);
     } catch (error) {

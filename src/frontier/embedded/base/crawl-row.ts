@@ -122,6 +122,9 @@ const firstTunables: Tunables = {
   autothrottle: null,
 };
 
+/** In place of tunables that do not read: slow, until the next node joins with its own. */
+export const cautiousTunables: Tunables = { ...firstTunables, delayMs: 5_000, concurrencyPerDomain: 1 };
+
 /** Write the row of a crawl that begins. */
 export function writeNewCrawl(
   sql: Statements,

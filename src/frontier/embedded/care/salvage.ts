@@ -19,6 +19,7 @@ import { connect } from '../../../disk/sqlite.js';
 import { RefusedError } from '../../../errors.js';
 import type { Salvaged } from '../../open-options.js';
 import { type FirstShape, newTally, writeNewCrawl } from '../base/crawl-row.js';
+import { mendTables } from '../base/unreadable-values.js';
 import { createFile, removeFile } from '../file/database.js';
 import { enterFolder, otherUsers } from '../file/folder.js';
 import { writeRow } from '../file/rows.js';
@@ -62,6 +63,7 @@ function saveInto(fresh: string, work: string, shape: FirstShape): Omit<Salvaged
     const unreadable = isOpen ? tables.filter((table) => !copyTable(sql, table)) : tables;
     sql.of('BEGIN').run();
     for (const useless of unusable) sql.of(useless).run();
+    mendTables(sql);
     const saved = tables.map((name) => [name, sql.column<number>(`SELECT count(*) FROM main.${name}`)[0]!]);
     const crawls = pauseCrawls(sql, shape);
     sql.of('COMMIT').run();
@@ -117,17 +119,12 @@ function tablesOf(sql: Statements): string[] {
   );
 }
 
-/** Rows that SQLite reads, and that hold what no verb has written. */
+/** Rows of requests that cannot be told apart. Other values that no verb has written are mended. */
 const unusable: readonly string[] = [
-  `DELETE FROM main.request WHERE length(id) <> 20 OR state NOT IN ('pending', 'suspect', 'delayed', 'leased', 'failed')`,
-  `DELETE FROM main.record WHERE length(id) <> 20 OR arrived < 0`,
-  ...[
-    ['record', 'text'],
-    ['dupefilter', 'choice'],
-    ['bad_seed', 'entry'],
-    ['cookie_set', 'cookies'],
-    ...['tunables', 'starts', 'feeds', 'shape', 'dupefilter', 'run'].map((column) => ['crawl', column]),
-  ].map(([table, column]) => `DELETE FROM main.${table} WHERE NOT json_valid(coalesce(${column}, '{}'))`),
+  'DELETE FROM main.request WHERE length(id) <> 20',
+  'DELETE FROM main.record WHERE length(id) <> 20 OR NOT json_valid(text)',
+  'DELETE FROM main.dupefilter WHERE NOT json_valid(choice)',
+  'DELETE FROM main.bad_seed WHERE NOT json_valid(entry)',
 ];
 
 /** Pause each crawl until it is repaired, and raise its epoch so that nodes forget the links they know. */

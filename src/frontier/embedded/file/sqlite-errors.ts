@@ -42,13 +42,19 @@ export function lockedByPeer(file: string, waitedMs: number): FrontierUnavailabl
 /** Rows that contradict each other, as a damaged file may hold them: thrown by verbs, which do not know the file. */
 export class ContradictingRows extends Error {}
 
+/** A text that is kept as JSON and is none, an integer beyond what a number holds, or rows that contradict each other. */
+export function isUnreadable(error: unknown): boolean {
+  if (error instanceof SyntaxError || error instanceof RangeError || error instanceof ContradictingRows)
+    return true;
+  // `all` of @photostructure/sqlite 1.2.1 throws it as an error of SQLite.
+  return error instanceof Error && error.message.startsWith('Value is too large to be represented');
+}
+
 /** An error of the driver as one that the callers know; nothing was written. Others are returned as they are. */
 export function asExpected(error: unknown, file: string): unknown {
   if (error instanceof CrawlnodeError) return error;
   const code = primaryCode(error);
-  // A text that is kept as JSON and is none, or an integer that no verb has written.
-  if (error instanceof SyntaxError || error instanceof RangeError || error instanceof ContradictingRows)
-    return damagedStore(file, error.message, error);
+  if (isUnreadable(error)) return damagedStore(file, messageOf(error), error);
   if (code === null) return error;
   if (damaged.has(code)) return damagedStore(file, messageOf(error), error);
   if (isBusy(error)) return lockedByPeer(file, 0);
