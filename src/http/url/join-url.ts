@@ -2,6 +2,7 @@
  * Joins the links of a page to its URL, by the WHATWG rules. A page may have hundreds of links, and nearly all are plain
  * paths of the same site. Such a path is only concatenated, which is much faster; all other links go to `URL`.
  */
+import { TooComplexError } from '../node-budget.js';
 import { OTHER_PORT, PLAIN_HOST } from './host-patterns.js';
 import { parseUrl } from './parse-url.js';
 
@@ -19,6 +20,10 @@ const OTHER_SCHEME = /^(?!https?:)[a-z][a-z0-9+.-]*:/i;
 /** A longer href is not joined: the expressions of this file would need more stack than there is. No server takes such a URL. */
 const MAX_HREF_CHARS = 64 * 1024;
 
+/** The URLs of a page together. A long `<base href>` would make megabytes of each of its links. */
+const MAX_JOINED_CHARS = 64 * 1024 * 1024;
+
+/** @throws TooComplexError in either, when the URLs of the page are too long together. */
 export interface UrlJoiner {
   /** The absolute http(s) URL of an href; null when it has none: another scheme, no valid URL, or longer than 64 KiB. */
   join(href: string): string | null;
@@ -29,20 +34,29 @@ export interface UrlJoiner {
 /** @param base an absolute URL; when it is not a valid http(s) URL, only absolute hrefs can be joined. */
 export function urlJoiner(base: string): UrlJoiner {
   const baseParts = basePartsOf(base);
+  let left = MAX_JOINED_CHARS;
+  const counted = (url: string | null): string | null => {
+    left -= url?.length ?? 0;
+    if (left >= 0) return url;
+    throw new TooComplexError(
+      'too_complex',
+      'the URLs of the links of the page have more than 64 MB together',
+    );
+  };
   const joinWithoutFragment = (href: string): string | null => {
     if (href.length > MAX_HREF_CHARS) return null;
     const hash = href.indexOf('#');
     const reference = hash === -1 ? href : href.slice(0, hash);
-    return (baseParts && joinPlain(reference, baseParts)) ?? withoutFragment(joinSlowly(href, base));
+    return counted((baseParts && joinPlain(reference, baseParts)) ?? withoutFragment(joinSlowly(href, base)));
   };
   const join = (href: string): string | null => {
     if (href.length > MAX_HREF_CHARS) return null;
     const hash = href.indexOf('#');
-    if (hash === -1) return (baseParts && joinPlain(href, baseParts)) ?? joinSlowly(href, base);
+    if (hash === -1) return counted((baseParts && joinPlain(href, baseParts)) ?? joinSlowly(href, base));
     const fragment = href.slice(hash);
     const plain =
       baseParts && PLAIN_FRAGMENT.test(fragment.slice(1)) ? joinPlain(href.slice(0, hash), baseParts) : null;
-    return plain === null ? joinSlowly(href, base) : plain + fragment;
+    return counted(plain === null ? joinSlowly(href, base) : plain + fragment);
   };
   return { join, joinWithoutFragment };
 }

@@ -123,3 +123,10 @@ describe('joining', () => {
     );
   });
 });
+
+test('the URLs of a page are bounded together, as by a base of megabytes', () => {
+  const joiner = urlJoiner(`http://a.example/${'b'.repeat(10_000_000)}/`);
+  for (let n = 0; n < 6; n++) expect(joiner.join(String(n))).toHaveLength(10_000_019);
+  expect(() => joiner.join('6')).toThrow('more than 64 MB together');
+  expect(() => joiner.joinWithoutFragment('6')).toThrow('more than 64 MB together');
+});
