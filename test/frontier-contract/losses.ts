@@ -36,6 +36,14 @@ export function losses(crawl: () => Crawl): void {
       expect((await next.frontier.lease(1, 0)).crawl).toMatchObject({ finished: true, lost: 0 });
     });
 
+    it('stay lost through a repair, also where the number of accepted requests was lost too', async () => {
+      const frontier = await endedWithLoss();
+      await crawl().world.hand!.setAccepted(0);
+      await frontier.repair(() => ({ domain: 'a.example', priority: 0, acceptedAtMs: 0 }), { force: false });
+      expect(await frontier.snapshot()).toMatchObject({ accepted: 2, done: 1, lost: 1 });
+      expect(await frontier.verify()).toEqual([]);
+    });
+
     it('keep a crawl that does not persist, which is cleared when they are accepted', async () => {
       const frontier = await endedWithLoss({ shape: { persist: false } });
       expect(await frontier.snapshot()).toMatchObject({ accepted: 2, lost: 1 });

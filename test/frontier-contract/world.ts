@@ -32,6 +32,8 @@ export interface ForeignHand {
   deleteRecord(request: FrontierRequest): Promise<void>;
   /** Have a delayed request due now. */
   makeDue(request: FrontierRequest): Promise<void>;
+  /** Overwrite the number of accepted requests. */
+  setAccepted(count: number): Promise<void>;
   /** Delete all that the dupefilter holds. */
   deleteSeen(): Promise<void>;
   /** Have the store say that its dupefilter is of this class, as a later crawlnode with the same data format would. */

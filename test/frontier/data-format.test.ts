@@ -35,7 +35,7 @@ describe.each(engines)('on the %s engine, a crawl of a later data format', (engi
     await run('seed', 'news', 'http://a.example/');
     await makeLater();
     const refusal = new RegExp(
-      `news:requests is kept in data format ${later}, .*writes format ${ours}: go on with the version .*"crawlnode reset news"`,
+      `news:requests is kept in data format ${later}, .*writes format ${ours}: go on with the version .*\\\\?"crawlnode reset news\\\\?"`,
     );
     for (const args of [
       ['crawl', 'news', '--exit-when-done'],

@@ -229,9 +229,11 @@ describe('in a folder, a crawl', { timeout: 30_000 }, () => {
     expect({ names, lost }).toEqual({ names: left, lost: 1 });
   });
 
-  it('whose row is gone keeps its requests', async () => {
+  it('whose row is gone is refused to nodes, and keeps its requests by a repair', async () => {
     breakBy('DELETE FROM crawl');
     const outsider = await crawl.outsider();
+    await expect(outsider.push([request('new')], 'links')).rejects.toThrow(/row of their crawl.*--repair/);
+    await expect(crawl.node()).rejects.toThrow(/row of their crawl.*--repair/);
     expect(await outsider.verify()).toContainEqual(
       expect.stringMatching(/^I1: 39 rows of the table request/),
     );

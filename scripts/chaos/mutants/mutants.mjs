@@ -68,7 +68,7 @@ export const mutants = [
   },
   {
     name: "the crawl's clock does not go back (embedded)",
-    edits: [{ file: `${sql}crawl/crawl-clock.ts`, find: 'if (atMs < lastMs)', replace: 'if (atMs < 0)' }],
+    edits: [{ file: `${sql}base/crawl-clock.ts`, find: 'if (atMs < lastMs)', replace: 'if (atMs < 0)' }],
     ...{ row: 'R25', engine: 'embedded', fault: 'back' },
   },
   {

@@ -88,7 +88,8 @@ test('a page gives its quotes, and the request of the next page', async () => {
 });
 
 test('the pipeline tidies the white space of texts', () => {
-  const input = { item: { text: ' Less is\\n  more. ', tags: ['short'] }, nodeId: 'test', spider: 'quotes', job: null };
+  const item = { text: ' Less is\\n  more. ', tags: ['short'] };
+  const input = { item, nodeId: 'test', spider: 'quotes', job: null };
   assert.deepEqual(clean.processItem(input), { text: 'Less is more.', tags: ['short'] });
 });
 `;

@@ -98,7 +98,7 @@ EXTENSIONS: { ./extension.ts: 1 }
     const { code, stderr } = await run('crawl shop --exit-when-done');
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: expect.stringMatching(/constructing it failed at .*shop\.ts:.*\nSHOP_CITY has no value/),
+      stderr: expect.stringMatching(/constructing it failed at .*shop\.ts:.*\\nSHOP_CITY has no value/),
     });
   });
 });

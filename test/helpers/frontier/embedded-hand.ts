@@ -40,6 +40,7 @@ export function embeddedHand(dir: string): ForeignHand {
       byHand((file) => {
         file.prepare('UPDATE request SET due = 0 WHERE id = ?').run(Buffer.from(id, 'hex'));
       }),
+    setAccepted: (count) => byHand((file) => void file.prepare('UPDATE tally SET accepted = ?').run(count)),
     deleteRecord: ({ id }) =>
       byHand((file) => {
         file

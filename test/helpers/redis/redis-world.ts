@@ -49,6 +49,8 @@ function redisHand(url: string, spider: string): ForeignHand {
         for (const entry of await redis.zrangeBuffer(key, 0, -1))
           if (entry.includes(Buffer.from(id, 'hex'))) await redis.zadd(key, 0, entry);
       }),
+    setAccepted: (count) =>
+      byHand(async (redis) => void (await redis.hset(`${spider}:requests:~meta`, 'accepted', count))),
     deleteRecord: ({ id }) =>
       byHand(async (redis) => void (await redis.hdel(`${spider}:requests`, Buffer.from(id, 'hex')))),
     left: () => byHand((redis) => redis.keys(`${spider}:*`)),

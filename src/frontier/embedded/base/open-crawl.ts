@@ -85,9 +85,15 @@ export class OpenCrawl {
     if (this.#crawl !== null) this.#tally ??= new StoredRow(newTally(this.space, this.nowMs), true);
   }
 
-  /** Make the crawl if there is none yet; one that has no request yet takes the shape of whoever comes. */
-  create(shape: FirstShape): void {
+  /**
+   * Make the crawl if there is none yet; one that has no request yet takes the shape of whoever comes.
+   * @param isRepair the requests of a crawl whose own row is gone get a new one. Any other verb is refused: the counters would
+   *   begin at 0, so the crawl would be over too early.
+   */
+  create(shape: FirstShape, isRepair = false): void {
     if (this.#crawl === null) {
+      if (!isRepair && this.sql.get`SELECT 1 FROM request WHERE space = ${this.space}` !== undefined)
+        throw new ContradictingRows('requests are there without the row of their crawl');
       const { name } = this.spaces.crawl;
       if (this.sql.get`SELECT 1 FROM crawl WHERE name = ${name}` !== undefined)
         throw new ContradictingRows('a crawl is there without the name of its key');

@@ -149,7 +149,7 @@ function unreadable(table: string, { name, type, notnull }: Column): string | nu
 }
 
 function columnsOf(sql: Statements, table: string): (Column & { readonly isBad: string })[] {
-  const columns = sql.all<Column>`SELECT name, type, "notnull", pk FROM pragma_table_info(${table})`;
+  const columns = sql.all<Column>`SELECT name, type, "notnull", pk FROM pragma_table_info(${table}, 'main')`;
   return columns.flatMap((column) => {
     const isBad = column.pk > 0 ? null : unreadable(table, column);
     return isBad === null ? [] : [{ ...column, isBad }];

@@ -24,7 +24,7 @@ export interface RecordRow extends StoredRecord {
 export function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): string[] {
   const isNew = !tx.hasCrawl && (tx.space > 0 || tx.spaces.dupefilter.id > 0);
   tx.replaceLostTally();
-  tx.create(shape);
+  tx.create(shape, true);
   // A node of a crawl whose record is gone is refused whatever it does.
   const live = force || isNew ? 0 : tx.nodes.live().length;
   if (live > 0) throw nodesAtWork(live, 'repair');
@@ -122,6 +122,7 @@ function dropWithoutRecord(tx: Transaction, after: number): number | undefined {
 /** Everything is in its place: count it. */
 function setCounters(tx: Transaction): Rebuilt {
   const { sql, space, crawl, tally } = tx;
+  const before = tally.pending + tally.suspects + tally.delayed + tally.leased + tally.failed;
   sql.run`INSERT INTO failure (n, space, reason, attempts, node, failed_at)
     SELECT n, space, 'unknown', 0, '', ${tx.wallMs} FROM request WHERE space = ${space} AND state = 'failed'
       AND NOT EXISTS (SELECT 1 FROM failure WHERE failure.n = request.n)`;
@@ -144,7 +145,7 @@ function setCounters(tx: Transaction): Rebuilt {
   Object.assign(tally, { stall_since: 0, stall_owner: 0, stall_tried: tally.run_leased + 1 });
   const { delayed, failed } = tally;
   const pending = tally.pending + suspects;
-  return { pending, delayed, failed, losses: countLosses(tx, pending + delayed + failed) };
+  return { pending, delayed, failed, losses: countLosses(tx, pending + delayed + failed, before) };
 }
 
 /** Failed requests whose records are kept. */
@@ -153,8 +154,8 @@ export function failedRecords(sql: Transaction['sql'], space: number): number {
   return sql.column<number>(query, space)[0]!;
 }
 
-/** Correct what contradicts itself, and count what is gone. @param live requests that are there */
-function countLosses(tx: Transaction, live: number): string[] {
+/** Correct what contradicts itself, and count what is gone. @param live requests that are there. @param before the repair */
+function countLosses(tx: Transaction, live: number, before: number): string[] {
   const { sql, spaces, tally } = tx;
   const losses: string[] = [];
   const gone = tx.dupefilter.recount();
@@ -167,9 +168,9 @@ function countLosses(tx: Transaction, live: number): string[] {
   }
   const feeds = mendOutboxes(tx);
   const counted = live + tally.done + tally.removed;
-  // What was accepted and is nowhere any more is lost. Requests that were counted as lost may have been found again.
-  const requests = Math.max(0, (tally.accepted || counted + tally.lost) - counted);
-  tally.lost = requests + feeds.lost;
+  // What was accepted and is nowhere any more is lost, and what was lost stays so unless it was found again.
+  const stillLost = tally.lost - Math.max(0, live - before);
+  tally.lost = Math.max(0, tally.accepted - counted, stillLost) + feeds.lost;
   tally.accepted = counted + tally.lost;
   return [...losses, ...feeds.losses];
 }

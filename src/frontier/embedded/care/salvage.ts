@@ -84,11 +84,12 @@ function attach(sql: Statements, work: string): boolean {
     return false;
   }
   try {
-    return sql.column<number>('SELECT count(*) FROM damaged.sqlite_schema')[0]! > 0;
+    if (sql.column<number>('SELECT count(*) FROM damaged.sqlite_schema')[0]! > 0) return true;
   } catch {
-    sql.connection.exec('DETACH damaged');
-    return false;
+    // Its list of tables cannot be read.
   }
+  sql.connection.exec('DETACH damaged');
+  return false;
 }
 
 const PAGE_BYTES = 4096;

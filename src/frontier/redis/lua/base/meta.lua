@@ -38,6 +38,7 @@
 --   stall_since, stall_owner, stall_tried, stall_left   see care/stall.lua
 --   starts_again         1: the dupefilter was emptied, so the next run pushes its start requests again
 --   restoring, restored, restored_from, repairing   a restore or a repair under way
+--   repair_found         requests that waited, were leased or had failed when the repair began
 --
 -- '' is the same as none.
 

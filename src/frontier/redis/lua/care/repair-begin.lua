@@ -10,7 +10,7 @@
 local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'run_leased', 'run_items', 'run_errors',
   'run_failed', 'run_error_pages', 'run_accepted', 'run_started', 'delay', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'pages_per_domain', 'idle_since',
   'hungry_at', 'cookies', 'cookies_floor', 'marks', 'marks_gone', 'pieces_looked', 'early', 'clock', 'clock_ahead',
-  'stall_since', 'stall_tried', 'stall_left' }
+  'stall_since', 'stall_tried', 'stall_left', 'repair_found' }
 local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'delayed', 'leases', 'held' }
 local NODES = { 'nodes', 'dead', 'node-info', 'settled', 'answers' }
 local KEPT = { failed = 'zset', failures = 'hash', crashes = 'hash', domains = 'hash', validators = 'hash',
@@ -60,6 +60,10 @@ verbs.register('repair_begin', {}, function(crawl, args)
   if live > 0 and not args.force and not args.live then return { live, 0 } end
   for word, type in pairs(KEPT) do
     if not keys.isOf(type, at[word]) then redis.call('UNLINK', at[word]) end
+  end
+  if not meta.get(crawl, 'repairing') then
+    local isRead, found = pcall(losses.found, crawl) -- not where a key holds another type
+    meta.set(crawl, 'repair_found', isRead and found or 0)
   end
   local oldDomains = redis.call('HGETALL', at.domains)
   for _, word in ipairs(INDEXES) do redis.call('UNLINK', at[word]) end

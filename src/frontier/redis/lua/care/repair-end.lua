@@ -19,11 +19,13 @@ verbs.register('repair_end', { 'allow-oom', 'crawl' }, function(crawl)
   end
   local pending, delayed = queue.pending(crawl), redis.call('ZCARD', at.delayed)
   local failed = redis.call('ZCARD', at.failed)
-  -- What was accepted and is nowhere any more is lost. Requests that were counted as lost may have been found again.
   local counted = pending + delayed + failed + meta.number(crawl, 'done') + meta.number(crawl, 'removed')
   local gone, wrong, items = meta.number(crawl, 'marks_gone'), damagedOutboxes.mend(crawl)
   marks.look(crawl)
-  local lost = items + math.max(0, meta.number(crawl, 'accepted', counted + meta.number(crawl, 'lost')) - counted)
+  -- What was accepted and is nowhere any more is lost, and what was lost stays so unless it was found again.
+  local foundAgain = math.max(0, pending + delayed + failed - meta.number(crawl, 'repair_found'))
+  local stillLost = meta.number(crawl, 'lost') - foundAgain
+  local lost = items + math.max(0, meta.number(crawl, 'accepted') - counted, stillLost)
   meta.set(crawl, 'lost', lost)
   meta.set(crawl, 'accepted', counted + lost)
   local control = meta.get(crawl, 'repairing')
