@@ -47,7 +47,7 @@ it('a command that is advised works as it stands, under the job and the options 
   );
   expect(crawled.stdout).toContain('news@may: finished, 1 page, 0 items, 1 failed');
   const advised = [
-    /"crawlnode (failed .* list)"/.exec(crawled.stdout)?.[1],
+    /"crawlnode (failed .* list) --reason connection_refused"/.exec(crawled.stdout)?.[1],
     /given up: crawlnode (failed .* list)/.exec((await run('stats', 'news')).stdout)?.[1],
     /→ crawlnode (failed .* list)/.exec((await run('doctor', 'news')).stdout)?.[1],
   ];
