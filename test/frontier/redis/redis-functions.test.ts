@@ -184,9 +184,16 @@ const disturbances: [string, () => Promise<unknown>][] = [
   ['SCRIPT FLUSH', () => admin.script('FLUSH')],
   ['FUNCTION FLUSH', () => admin.function('FLUSH')],
   ['the library of another version', loadAnother],
+  ['a library of our name without our functions', replaceOurs],
 ];
 
 let versions = 0;
+
+async function replaceOurs(): Promise<void> {
+  const { name } = library();
+  const code = `redis.register_function('${name}_other', function() return 1 end)`;
+  await admin.function('LOAD', 'REPLACE', `#!lua name=${name}\n${code}`);
+}
 
 /** The same functions under another hash, as another version has them. */
 async function loadAnother(): Promise<void> {

@@ -49,7 +49,7 @@ export function library(): Library {
 
 /**
  * Call a function on a server that lacks the library. The server is given it in the same transaction, so nobody can take
- * it away before the call. Without REPLACE: under one name there is only ever one text.
+ * it away before the call. Under one name there is only ever one text; any other is somebody else's, and is replaced.
  * @param client of a Cluster the server of the keys is given it
  * @throws LibraryNeedsMemory where the server is full: Redis loads nothing then.
  */
@@ -60,13 +60,13 @@ export async function loadAndCall(
   packed: Buffer,
 ): Promise<Reply> {
   const transaction = client.multi();
-  transaction.function('LOAD', library().text);
+  transaction.function('LOAD', 'REPLACE', library().text);
   callFunction(transaction, name, keys, packed);
   const [loaded, called] = await resultsOf(transaction).catch((error: unknown) => {
     throw isFull(error) ? new LibraryNeedsMemory(error) : error;
   });
   const failure = called?.[0] ?? loaded?.[0];
-  if (failure && !/already exists/.test(failure.message)) throw failure;
+  if (failure) throw failure;
   return called?.[1] as Reply;
 }
 
