@@ -5,7 +5,7 @@
 import type { Logger } from '../../log.js';
 import type { Settings } from '../../settings/schema.js';
 import { type Context, logIsJson, note } from '../context.js';
-import type { FatalFields } from '../messages/error-report.js';
+import { type FatalFields, fillCrawlArguments } from '../messages/error-report.js';
 import { hasColour } from '../terminal/colour.js';
 import { safeJson } from '../terminal/printable.js';
 import { openLogFile } from './log-file.js';
@@ -62,7 +62,7 @@ function terminal(context: Context, sink: Sink, shows: { readonly node: boolean 
         columns: () => (stderr.isTTY ? stderr.columns : null),
       });
   return {
-    write: (line: string) => sink(format(context.mask(line))),
+    write: (line: string) => sink(format(finished(context, line))),
     close: async () => {},
   };
 }
@@ -70,7 +70,13 @@ function terminal(context: Context, sink: Sink, shows: { readonly node: boolean 
 async function logFile(file: string, context: Context) {
   const log = await openLogFile(file, (text) => note(context, text));
   const format = context.logFormat === 'text' ? readableLine(false) : safeJson;
-  return { write: (line: string) => log.write(format(context.mask(line))), close: () => log.close() };
+  return { write: (line: string) => log.write(format(finished(context, line))), close: () => log.close() };
+}
+
+/** A line of JSON without secrets, whose commands name the crawl. */
+function finished(context: Context, line: string): string {
+  const crawl = context.crawl === null ? null : JSON.stringify(context.crawl).slice(1, -1);
+  return context.mask(fillCrawlArguments(line, crawl));
 }
 
 /**

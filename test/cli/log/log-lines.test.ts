@@ -17,6 +17,7 @@ export default class extends Spider {
   name = 'news';
   *parse(response: Response) {
     this.log.info({ node: 'n', spider: 's', level: 'l', time: 't', msg: 'm', free: 1 }, 'of the spider');
+    this.log.info('see "crawlnode doctor SPIDER --repair"');
     yield { url: response.url };
     yield* response.followAll(response.links(), this.parse);
   }
@@ -43,6 +44,8 @@ it('each line of a whole run is strict JSON, whatever fields are logged', async 
   const lines = stderr.trim().split('\n').map(strictly);
   expect(lines.length).toBeGreaterThan(5);
   expect(lines).toContainEqual(expect.objectContaining({ deadNode: 'doomed' }));
+  // The frontier does not know the command line.
+  expect(lines).toContainEqual(expect.objectContaining({ msg: 'see "crawlnode doctor news --repair"' }));
   const own = lines.find(({ msg }) => msg === 'of the spider');
   expect(own).toMatchObject({ level: 'info', spider: 'news', free: 1, node_: 'n', spider_: 's', msg_: 'm' });
   const start = lines.find(({ msg }) => String(msg).startsWith('crawling news'));
