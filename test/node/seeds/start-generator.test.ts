@@ -75,7 +75,8 @@ describe('start()', () => {
     const { frontier, drain, result } = await startNode(open, Endless, { options });
     await waitFor(async () => (await frontier.snapshot()).pending >= 1_000);
     await waitFor(() => site.log.length >= 20);
-    expect(given).toBeLessThanOrEqual(2_000);
+    // The limit, a batch of start requests in excess of it, and one that is read ahead.
+    expect(given).toBeLessThanOrEqual(3_000);
     drain();
     expect((await result).reason).toBe('shutdown');
   });
