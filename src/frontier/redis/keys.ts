@@ -30,6 +30,9 @@ const internalTypes = {
   validators: 'hash',
   'domain-accepted': 'hash',
   early: 'set',
+  telemetry: 'hash',
+  'domain-stats': 'hash',
+  'domain-recent': 'zset',
 } as const;
 
 export const internalWords = Object.keys(internalTypes) as (keyof typeof internalTypes)[];

@@ -51,7 +51,8 @@ export function dupefilterText(dupefilter: Dupefilter): string {
   return sortedJson(dupefilter);
 }
 
-const settingOf: Readonly<Record<keyof Tunables, string>> = {
+/** The setting of each tunable. */
+export const tunableSettings: Readonly<Record<keyof Tunables, string>> = {
   delayMs: 'DOWNLOAD_DELAY',
   randomizeDelay: 'RANDOMIZE_DOWNLOAD_DELAY',
   concurrencyPerDomain: 'CONCURRENT_REQUESTS_PER_DOMAIN',
@@ -66,7 +67,7 @@ const settingOf: Readonly<Record<keyof Tunables, string>> = {
 /** A sentence for the user of a node that changed a tunable for all nodes. '' and null are shown as off, times in seconds as in the settings. */
 export function tunableNotice(name: keyof Tunables, before: unknown, after: unknown): string {
   const inUnit = (value: unknown) => (name.endsWith('Ms') ? `${Number(value) / 1000} s` : shown(value));
-  return `${settingOf[name]} was ${inUnit(before)} and is ${inUnit(after)} now, for all nodes`;
+  return `${tunableSettings[name]} was ${inUnit(before)} and is ${inUnit(after)} now, for all nodes`;
 }
 
 function shown(value: unknown): string {

@@ -75,6 +75,8 @@ export class Spaces {
   readonly stats: Space;
   /** Feeds have their own space, since they outlive the requests. */
   readonly feeds: Space;
+  /** What nodes report, which outlives the requests too. */
+  readonly telemetry: Space;
   readonly startUrls: readonly { readonly good: Space; readonly bad: Space }[];
   readonly #sql: Statements;
 
@@ -86,6 +88,7 @@ export class Spaces {
     this.items = new Space(sql, keys.items, 'item');
     this.stats = new Space(sql, keys.stats, 'counter');
     this.feeds = new Space(sql, `${keys.requests}:~feeds`);
+    this.telemetry = new Space(sql, `${keys.requests}:~telemetry`);
     this.startUrls = keys.startUrls.map((name) => ({
       good: new Space(sql, name, 'seed'),
       bad: new Space(sql, `${name}:bad`, 'bad_seed'),

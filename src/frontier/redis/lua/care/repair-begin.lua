@@ -14,7 +14,8 @@ local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'ru
 local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'delayed', 'leases', 'held' }
 local NODES = { 'nodes', 'dead', 'node-info', 'settled', 'answers' }
 local KEPT = { failed = 'zset', failures = 'hash', crashes = 'hash', domains = 'hash', validators = 'hash',
-  ['domain-accepted'] = 'hash', early = 'set', robots = 'hash', ['robots-kept'] = 'zset', feeds = 'hash',
+  ['domain-accepted'] = 'hash', early = 'set',
+  telemetry = 'hash', ['domain-stats'] = 'hash', ['domain-recent'] = 'zset', robots = 'hash', ['robots-kept'] = 'zset', feeds = 'hash',
   outbox = 'hash' }
 
 -- Its fields of numbers hold numbers, and those that all verbs need are there.
@@ -73,6 +74,7 @@ verbs.register('repair_begin', {}, function(crawl, args)
   if not meta.get(crawl, 'repairing') then meta.set(crawl, 'repairing', meta.get(crawl, 'control') or 'running') end
   meta.set(crawl, 'control', 'paused')
   meta.set(crawl, 'volunteer', '')
+  meta.set(crawl, 'queued_domains', 0)
   meta.set(crawl, 'hungry', '')
   verbs.save(crawl)
   return { 0, isNew and wasThere and 1 or 0 }
