@@ -1,16 +1,14 @@
 /** What the store knows of a crawl beside its requests: reports of nodes, the history, events, dead nodes. */
 import { describe, expect, it } from 'vitest';
 import {
-  type Assessment,
   allParts,
   type CrawlEvent,
   type DomainCounts,
-  type HistoryPoint,
   MAX_KNOWN_DOMAINS,
-  type NodeFacts,
   type NodeReport,
 } from '../../src/frontier/frontier.js';
 import { domainStats, OTHER_DOMAINS } from '../../src/frontier/telemetry/domain-counts.js';
+import { assessment, nodeFacts as facts, historyPoint as point } from '../helpers/telemetry.js';
 import {
   beat,
   type Crawl,
@@ -24,27 +22,11 @@ import {
   until,
 } from './world.js';
 
-const facts: NodeFacts = {
-  ...{ version: '1.2.3', rssBytes: 1e8, cpu: 0.5, eventLoopDelayMs: 3, slots: 16, slotsUsed: 4 },
-  ...{ failuresPerSecond: 0, oldestLeaseMs: 250, obstacle: null },
-};
-
 const reportOf = (
   sequence: number,
   domains: Readonly<Record<string, DomainCounts>> = {},
   more: Partial<NodeReport> = {},
 ): NodeReport => ({ sequence, node: facts, domains: Object.entries(domains), events: [], ...more });
-
-const point = (more: Partial<HistoryPoint> = {}): HistoryPoint => ({
-  ...{ atMs: Date.now(), pages: 1, items: 2, failures: 3, retries: 4, accepted: 5, pending: 6, delayed: 7 },
-  ...{ leased: 8, nodes: 9, limitedBy: 'nodes', wantedNodes: 10 },
-  ...more,
-});
-
-const assessment: Assessment = {
-  ...{ atMs: 1, limitedBy: 'nodes', sentence: 'it is so', leasable: 3, slots: 16, slotsUsed: 16 },
-  ...{ usableSlots: 16, eta: null, wantedNodes: 2 },
-};
 
 const report = ({ frontier, joined }: Node, what: NodeReport) =>
   frontier.telemetry.report(joined.incarnation, what);

@@ -20,6 +20,7 @@ import { openOptions } from '../../helpers/open-options.js';
 import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
 import { startRedis } from '../../helpers/redis/redis-server.js';
 import { openRedis, redisWorld, soonGivingUp } from '../../helpers/redis/redis-world.js';
+import { assessment, historyPoint, nodeFacts } from '../../helpers/telemetry.js';
 
 const { server, admin } = await redisOfFile();
 
@@ -105,6 +106,12 @@ const life: Step[] = [
     return asks;
   },
   ({ node, incarnation }) => node.heartbeat(incarnation, 1),
+  async ({ node: { telemetry }, incarnation }) => {
+    const domains = [['a.example', { p: 1 }]] as const;
+    await telemetry.report(incarnation, { sequence: 1, node: nodeFacts, domains, events: [] });
+    await telemetry.record(historyPoint(), assessment, 5);
+    return [(await telemetry.facts())!.pending, (await telemetry.domains(0, 10)).map(({ counts }) => counts)];
+  },
   async ({ node, name }) => [await node.reconcile([], 60_000), await node.recover(), name],
   async ({ node, name }) => [
     await node.failed.retry(links(name, 12)),

@@ -21,12 +21,13 @@ export function namelessSpaces(sql: Statements): string[] {
 export function nameSpaces(sql: Statements, spaces: Spaces): void {
   nameCrawls(sql);
   if (sql.column<number>('SELECT count(*) FROM crawl')[0] !== 1) return;
-  const { dupefilter, items, stats, feeds, startUrls } = spaces;
+  const { dupefilter, items, stats, feeds, telemetry, startUrls } = spaces;
   const keys: readonly (readonly [Space, ...tables: string[]])[] = [
     [dupefilter, 'dupefilter', 'seen', 'seen_timed', 'seen_state', 'seen_compact', 'seen_bloom'],
     [items, 'item'],
     [stats, 'counter'],
     [feeds, 'feed', 'outbox'],
+    [telemetry, 'telemetry', 'domain_stats'],
     ...startUrls.flatMap(({ good, bad }) => [[good, 'seed'] as const, [bad, 'bad_seed'] as const]),
   ];
   for (const [{ id, name }, ...tables] of keys) {
