@@ -8,7 +8,7 @@ import {
   type NodeReport,
 } from '../../src/frontier/frontier.js';
 import { domainStats, OTHER_DOMAINS } from '../../src/frontier/telemetry/domain-counts.js';
-import { assessment, nodeFacts as facts, historyPoint as point } from '../helpers/telemetry.js';
+import { assessment, nodeFacts as facts, historyPoint as point } from './telemetry-examples.js';
 import {
   beat,
   type Crawl,

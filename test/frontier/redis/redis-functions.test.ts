@@ -5,6 +5,7 @@ import type { Dupefilter, Frontier } from '../../../src/frontier/frontier.js';
 import { library } from '../../../src/frontier/redis/connection/library.js';
 import { allKeys } from '../../../src/frontier/redis/keys.js';
 import { readAll } from '../../frontier-contract/backups-dupefilters.js';
+import { assessment, historyPoint, nodeFacts } from '../../frontier-contract/telemetry-examples.js';
 import {
   Crawl,
   commit,
@@ -20,7 +21,6 @@ import { openOptions } from '../../helpers/open-options.js';
 import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
 import { startRedis } from '../../helpers/redis/redis-server.js';
 import { openRedis, redisWorld, soonGivingUp } from '../../helpers/redis/redis-world.js';
-import { assessment, historyPoint, nodeFacts } from '../../helpers/telemetry.js';
 
 const { server, admin } = await redisOfFile();
 
