@@ -30,6 +30,7 @@ const internalTypes = {
   validators: 'hash',
   'domain-accepted': 'hash',
   early: 'set',
+  ignored: 'list',
 } as const;
 
 export const internalWords = Object.keys(internalTypes) as (keyof typeof internalTypes)[];

@@ -4,7 +4,7 @@
 -- Every call declares all keys in KEYS, in this order, which keys.ts repeats. `absent` never exists. So during a slot
 -- migration in a Cluster Redis finds a key missing and answers TRYAGAIN, or ASK where no key is left, before the function
 -- starts. No call can fail halfway.
-local FIXED = 35
+local FIXED = 36
 
 function keys.byName(KEYS)
   return {
@@ -47,11 +47,12 @@ function keys.byName(KEYS)
     validators = KEYS[29], -- HASH fingerprint → ETag and Last-Modified of its page, see dupefilters/validators.lua
     ['domain-accepted'] = KEYS[30], -- HASH domain → requests accepted, see domains/page-quota.lua
     early = KEYS[31], -- SET of pages with links that they pushed before their settles, see requests/early-links.lua
+    ignored = KEYS[32], -- LIST of JSON { status, url, parent }: the last pages whose statuses were ignored, see IgnoredPage
     -- A dupefilter of many keys, see dupefilters/pieces.lua.
-    index = KEYS[32], -- HASH
-    garbage = KEYS[33], -- HASH generation → pieces left
-    probe = KEYS[34], -- a SET for an instant, when a client starts (preflight.ts)
-    absent = KEYS[35], -- never exists
+    index = KEYS[33], -- HASH
+    garbage = KEYS[34], -- HASH generation → pieces left
+    probe = KEYS[35], -- a SET for an instant, when a client starts (preflight.ts)
+    absent = KEYS[36], -- never exists
   }
 end
 

@@ -15,7 +15,7 @@ local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'delayed',
 local NODES = { 'nodes', 'dead', 'node-info', 'settled', 'answers' }
 local KEPT = { failed = 'zset', failures = 'hash', crashes = 'hash', domains = 'hash', validators = 'hash',
   ['domain-accepted'] = 'hash', early = 'set', robots = 'hash', ['robots-kept'] = 'zset', feeds = 'hash',
-  outbox = 'hash' }
+  outbox = 'hash', ignored = 'list' }
 
 -- Its fields of numbers hold numbers, and those that all verbs need are there.
 local function mendMeta(crawl, args)
