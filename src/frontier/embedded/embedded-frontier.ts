@@ -17,7 +17,7 @@ import { countParts, takeSnapshot } from './crawl/snapshot.js';
 import { sweepSome } from './crawl/sweep.js';
 import { defer, takeInstant, throttle } from './domains/timer-verbs.js';
 import { readValidators } from './dupefilters/validators.js';
-import { listFailed, purgeFailed } from './failed/failed-list.js';
+import { listFailed, listIgnored, purgeFailed } from './failed/failed-list.js';
 import { peekItems } from './feeds/items.js';
 import { checkpointFeed, countWaiting, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
 import { type Database, openDatabase } from './file/database.js';
@@ -127,7 +127,12 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
     control: write(control),
     closeRun: write(closeRun),
     snapshot: read(takeSnapshot),
-    failed: { list: read(listFailed), retry: write(retryFailed), purge: write(purgeFailed) },
+    failed: {
+      list: read(listFailed),
+      ignored: read(listIgnored),
+      retry: write(retryFailed),
+      purge: write(purgeFailed),
+    },
     feeds: {
       open: write(openFeed, creating),
       read: read(readFeed),

@@ -33,6 +33,7 @@ const internalTypes = {
   validators: 'hash',
   'domain-accepted': 'hash',
   early: 'set',
+  ignored: 'list',
 } as const;
 
 /** Keys of a dupefilter, `<dupefilter>:~<word>`, beside its own: see `lua/dupefilters/pieces.lua`. */

@@ -14,7 +14,7 @@ local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'ru
 local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'delayed', 'leases', 'held' }
 local NODES = { 'nodes', 'dead', 'node-info', 'settled', 'answers' }
 local KEPT = { 'failed', 'failures', 'crashes', 'domains', 'validators', 'domain-accepted', 'early', 'robots', 'robots-kept',
-  'feeds', 'outbox' }
+  'feeds', 'outbox', 'ignored' }
 
 -- Its fields of numbers hold numbers, and those that all verbs need are there.
 local function mendMeta(crawl, args)
