@@ -11,6 +11,7 @@ import {
 } from '../../care/care-store.js';
 import type { CommitBatch } from '../base/commit-batch.js';
 import type { FirstShape } from '../base/crawl-row.js';
+import { namelessSpaces } from '../base/nameless-spaces.js';
 import type { Transaction } from '../base/transaction.js';
 import { waitsTooLong } from '../domains/delay-timer.js';
 import type { DomainRow } from '../domains/domain-row.js';
@@ -18,7 +19,6 @@ import { feedViews } from '../feeds/damaged-outboxes.js';
 import type { Database } from '../file/database.js';
 import { damagedStore } from '../file/sqlite-errors.js';
 import type { RequestState } from '../queue/requests.js';
-import { namelessSpaces, nameSpaces } from './nameless-spaces.js';
 import {
   beginRebuild,
   beginRepair,
@@ -61,12 +61,7 @@ export function embeddedCare(
         return suspects.filter(isNowhere).map(({ id }) => ({ id, states: [] }));
       }),
 
-    async beginRepair(force) {
-      await batch.write(({ sql, spaces }) => nameSpaces(sql, spaces));
-      // What was read of the crawl before holds no longer.
-      database.writes += 1;
-      return batch.write((tx) => beginRepair(tx, shape, force));
-    },
+    beginRepair: (force) => batch.write((tx) => beginRepair(tx, shape, force)),
     beginRebuild: () => batch.write(beginRebuild),
     put: (records) =>
       batch.write((tx) => {
