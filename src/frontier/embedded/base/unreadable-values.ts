@@ -19,22 +19,14 @@ import { Transaction } from './transaction.js';
 const small = ['space', 'crawl', 'tally', 'node', 'dupefilter', 'feed'];
 /** And the others that a verb reads numbers or JSON from. */
 const large = [
-  ...[
-    'request',
-    'record',
-    'failure',
-    'domain',
-    'robots',
-    'seen_timed',
-    'seen_state',
-    'cookie_set',
-    'cookie_jar',
-  ],
-  ...['validator', 'domain_accepted', 'counter', 'outbox'],
+  ...['request', 'record', 'failure', 'domain', 'robots', 'seen_timed', 'seen_state', 'cookie_set'],
+  ...['cookie_jar', 'validator', 'domain_accepted', 'counter', 'outbox', 'ignored_page'],
 ];
 
 /** Whose rows are removed; in other tables the value is replaced. */
-const removed = new Set(['node', 'domain', 'robots', 'cookie_set', 'cookie_jar', 'validator', 'counter']);
+const removed = new Set([
+  ...['node', 'domain', 'robots', 'cookie_set', 'cookie_jar', 'validator', 'counter', 'ignored_page'],
+]);
 
 /** JSON of an object with fields of these types. */
 const object = (column: string, fields: Readonly<Record<string, string>> = {}): string =>
