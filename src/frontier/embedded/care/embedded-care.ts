@@ -11,6 +11,7 @@ import {
 import type { CommitBatch } from '../base/commit-batch.js';
 import type { FirstShape } from '../base/crawl-row.js';
 import { inWindows, WINDOW, type Windowed } from '../base/in-windows.js';
+import { namelessSpaces } from '../base/nameless-spaces.js';
 import type { Transaction } from '../base/transaction.js';
 import { sweepSome } from '../crawl/sweep.js';
 import { waitsTooLong } from '../domains/delay-timer.js';
@@ -19,7 +20,6 @@ import { feedViews } from '../feeds/damaged-outboxes.js';
 import type { Database } from '../file/database.js';
 import { damagedStore } from '../file/sqlite-errors.js';
 import type { RequestState } from '../queue/requests.js';
-import { namelessSpaces, nameSpaces } from './nameless-spaces.js';
 import {
   beginRebuild,
   beginRepair,
@@ -58,12 +58,7 @@ export function embeddedCare(
         return suspects.filter(isNowhere);
       }),
 
-    async beginRepair(force) {
-      await batch.write(({ sql, spaces }) => nameSpaces(sql, spaces));
-      // What was read of the crawl before holds no longer.
-      database.writes += 1;
-      return batch.write((tx) => beginRepair(tx, shape, force));
-    },
+    beginRepair: (force) => batch.write((tx) => beginRepair(tx, shape, force)),
     beginRebuild: () => batch.write(beginRebuild),
     put: (records) =>
       batch.write((tx) => {
