@@ -36,6 +36,7 @@ const layers: Readonly<Record<string, number>> = {
 const settingsHelpers = [
   'settings/built-in-middleware.ts',
   'settings/define-settings.ts',
+  'settings/sections/first-tunables.ts',
   'settings/mask-urls.ts',
   'settings/nearest.ts',
   'settings/proxy-url.ts',

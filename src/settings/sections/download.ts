@@ -1,6 +1,8 @@
 /** Settings: politeness, downloads, retries, redirects and limits on links. */
+
 import * as z from 'zod';
 import { choice, decimal, flag, integer, list, map, optionalText, parseNumber, text } from '../kinds.js';
+import { FIRST_CONCURRENCY } from './first-tunables.js';
 
 const httpCodes = z.int().min(100).max(599);
 /** The store accepts no longer delay. */
@@ -15,7 +17,7 @@ export const downloadSettings = {
     text: 'Requests in flight on one node.',
   }),
   CONCURRENT_REQUESTS_PER_DOMAIN: integer({
-    default: 8,
+    default: FIRST_CONCURRENCY,
     min: 1,
     max: 10_000,
     unit: 'requests',

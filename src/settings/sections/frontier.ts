@@ -1,6 +1,8 @@
 /** Settings: the shared frontier: order, dupefilter, seeds, key names, and the end of a crawl. */
+
 import * as z from 'zod';
 import { choice, decimal, define, flag, integer, optionalInteger, parseList, text } from '../kinds.js';
+import { FIRST_FAILED_LIMIT } from './first-tunables.js';
 
 const queueAliases: Record<string, string> = {
   SpiderPriorityQueue: 'PriorityQueue',
@@ -142,7 +144,7 @@ export const frontierSettings = {
     text: 'Drop seeds that were seen before, instead of fetching them again.',
   }),
   FAILED_LIMIT: integer({
-    default: 100_000,
+    default: FIRST_FAILED_LIMIT,
     unit: 'requests',
     text: 'How many failed requests are stored completely. Beyond that, only their ids are stored.',
   }),

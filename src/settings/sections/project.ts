@@ -1,4 +1,5 @@
 /** Settings: the project, the job, and the lifetime of a node. */
+
 import path from 'node:path';
 import * as z from 'zod';
 import {
@@ -12,6 +13,7 @@ import {
   optionalText,
 } from '../kinds.js';
 import { isSchema } from '../own/own-value.js';
+import { FIRST_NODE_TIMEOUT_S } from './first-tunables.js';
 
 /** Names of spiders and jobs, which become parts of key names. */
 export const namePattern = /^[A-Za-z0-9._-]{1,64}$/;
@@ -57,7 +59,7 @@ export const projectSettings = {
     text: 'Label of this node in stats and logs. Several nodes may have the same. Null stands for host and process id.',
   }),
   NODE_TIMEOUT: integer({
-    default: 30,
+    default: FIRST_NODE_TIMEOUT_S,
     min: 1,
     unit: 'seconds',
     text: 'A node without a heartbeat for this long counts as dead, and others take over its requests.',
