@@ -2,7 +2,7 @@
 import { Command, type Option } from 'commander';
 import { failedReasons } from '../../crawler/requests/failed-reasons.js';
 import { allParts } from '../../frontier/frontier.js';
-import { definitionOf, shownNames } from '../../settings/schema.js';
+import { definitionOf, settingNames } from '../../settings/schema.js';
 import { logLevels } from '../../settings/sections/project.js';
 import type { CommandTable } from '../command.js';
 import { type Context, print } from '../context.js';
@@ -88,6 +88,6 @@ async function valuesOf(
 
 function settingTexts(last: string): string[] {
   const [name = '', value] = last.split('=');
-  if (value === undefined) return shownNames.map((each) => `${each}=`);
+  if (value === undefined) return settingNames.map((each) => `${each}=`);
   return (definitionOf(name)?.offered ?? []).map((offered) => `${name}=${offered}`);
 }

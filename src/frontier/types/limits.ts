@@ -2,10 +2,10 @@
  * Limits and numbers of the rules that both engines obey. No engine writes one of them itself: the Lua library of the Redis engine
  * is given all of them when it is put together (`redis/connection/library.ts`), those included that other folders share.
  */
-import { FIRST_NODE_TIMEOUT_S } from '../../settings/sections/first-tunables.js';
+import { FIRST_NODE_TIMEOUT_S } from '../../settings/first-tunables.js';
 
 export { MAX_COOKIES_PER_DOMAIN, MAX_COOKIES_PER_JAR } from '../../http/cookies/stored-cookie.js';
-export { FIRST_CONCURRENCY, FIRST_FAILED_LIMIT } from '../../settings/sections/first-tunables.js';
+export { FIRST_CONCURRENCY, FIRST_FAILED_LIMIT } from '../../settings/first-tunables.js';
 export { MAX_STAT_NAMES } from '../../stats/stat-change.js';
 export { LEAST_ROBOTS_REST_MS, MAX_ROBOTS_MS, MOST_ROBOTS_REST_MS } from '../robots/robots-state.js';
 

@@ -1,8 +1,8 @@
 /** Settings: politeness, downloads, retries, redirects and limits on links. */
 
 import * as z from 'zod';
+import { FIRST_CONCURRENCY } from '../first-tunables.js';
 import { choice, decimal, flag, integer, list, map, optionalText, parseNumber, text } from '../kinds.js';
-import { FIRST_CONCURRENCY } from './first-tunables.js';
 
 const httpCodes = z.int().min(100).max(599);
 /** The store accepts no longer delay. */
