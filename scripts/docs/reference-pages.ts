@@ -1,7 +1,7 @@
 /** All files that are made from the source, by their paths in the repository. */
-import { documentSettings } from '../../src/settings/document.js';
 import { apiPage } from './api-page.js';
 import { commandsPage } from './commands-page.js';
+import { documentSettings } from './settings-file.js';
 import { settingsPage } from './settings-page.js';
 import { settingsTypes } from './settings-types.js';
 import { SourceApi } from './source-api.js';

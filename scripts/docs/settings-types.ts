@@ -27,13 +27,8 @@ ${members.join('\n')}
 `;
 }
 
-function textOf({ text, unit, default: value, ignored, later }: Definition): string {
-  const parts = [
-    ignored === null ? text : `It has no effect: ${ignored}`,
-    unit === '' ? '' : `Unit: ${unit}.`,
-    `Default: ${JSON.stringify(value)}.`,
-    later === null ? '' : 'Its feature comes in a later version.',
-  ];
+function textOf({ text, unit, default: value }: Definition): string {
+  const parts = [text, unit === '' ? '' : `Unit: ${unit}.`, `Default: ${JSON.stringify(value)}.`];
   return parts
     .filter((part) => part !== '')
     .map((part) => (/[.!?]$/.test(part) ? part : `${part}.`))

@@ -23,8 +23,6 @@ export interface Definition<Out = unknown, In = Out> {
   readonly secret: boolean;
   /** Why the setting has no effect, for settings that are accepted only for compatibility; else null. */
   readonly ignored: string | null;
-  /** Set when the feature comes in a later version. A notice is shown unless the value is in `unless`. */
-  readonly later: { readonly unless: readonly unknown[] } | null;
   /**
    * Other programs use this name for an environment variable of their own. An invalid value there is ignored with a
    * warning, and the layer with the next lower precedence applies. Only for settings that affect neither what is crawled
@@ -44,8 +42,6 @@ interface KindOptions<In> {
   readonly unit?: string;
   readonly isCommonName?: boolean;
   readonly environmentNames?: readonly string[];
-  readonly ignored?: string;
-  readonly later?: { readonly unless: readonly unknown[] };
 }
 
 /** A map from strings to values of one type. A key `__proto__` is removed, as it would change the prototype. */
@@ -98,7 +94,7 @@ export function optionalText(
     type.nullable(),
     options.expects ?? 'a text, or null',
     { ...options, default: null },
-    (value) => (isNull(value) ? null : value),
+    textOrNull,
   );
   return { ...definition, secret: options.secret ?? false };
 }
@@ -174,6 +170,18 @@ export function map<V extends z.ZodType>(
   return define(recordOf(value, options.key), options.expects, options, parseMap);
 }
 
+/** The path of a module, an object that a program gives in place of one, or null. */
+export function moduleOrObject(isObject: (value: unknown) => boolean, text: string) {
+  const type = z.union([z.string().min(1), z.custom<object>(isObject)]).nullable();
+  return define(type, 'the path of a module, or null', { default: null, text }, textOrNull);
+}
+
+/** A setting that is accepted with any value, and does nothing. @param why completes "it has no effect: …" */
+export function withoutEffect(value: unknown, why: string): Definition {
+  const options = { default: value, text: `It has no effect: ${why}.` };
+  return { ...define(z.unknown(), 'any value', options, (text) => text), ignored: why };
+}
+
 /** A setting of any other zod type. */
 export function define<Out, In>(
   type: z.ZodType<Out, In>,
@@ -190,8 +198,7 @@ export function define<Out, In>(
     offered: [],
     fromText,
     secret: false,
-    ignored: options.ignored ?? null,
-    later: options.later ?? null,
+    ignored: null,
     isCommonName: options.isCommonName ?? false,
     environmentNames: options.environmentNames ?? [],
     resolve: (value) => value,
@@ -217,7 +224,8 @@ export function parseMap(text: string): unknown {
   return trimmed === '' ? {} : parseJson(trimmed);
 }
 
-function parseBoolean(text: string): unknown {
+/** Parse `true` or `false` and their usual other spellings. Other text is returned unchanged. */
+export function parseBoolean(text: string): unknown {
   const word = text.trim().toLowerCase();
   if (['true', '1', 'yes', 'on'].includes(word)) return true;
   if (['false', '0', 'no', 'off'].includes(word)) return false;
@@ -232,7 +240,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-const isNull = (text: string) => ['', 'null', 'none'].includes(text.trim().toLowerCase());
+/** Whether a text stands for null. */
+export const isNull = (text: string) => ['', 'null', 'none'].includes(text.trim().toLowerCase());
+
+const textOrNull = (text: string) => (isNull(text) ? null : text);
 
 function withoutProto(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

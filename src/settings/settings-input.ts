@@ -70,10 +70,7 @@ export interface SettingsInput {
    * in a file. Default: "auto".
    */
   readonly LOG_FORMAT?: Input<'LOG_FORMAT'>;
-  /**
-   * Port on which a node answers Prometheus. 0 is none. Unit: port. Default: 0. Its feature comes in a later
-   * version.
-   */
+  /** It has no effect: its feature comes in a later version. Default: 0. */
   readonly METRICS_PORT?: Input<'METRICS_PORT'>;
   /**
    * Time between two log lines of progress, when no terminal shows the progress. 0 is never. Unit: seconds.
@@ -146,7 +143,7 @@ export interface SettingsInput {
   readonly SCHEDULER?: Input<'SCHEDULER'>;
   /** It has no effect: records are JSON. Default: "json". */
   readonly SCHEDULER_SERIALIZER?: Input<'SCHEDULER_SERIALIZER'>;
-  /** It has no effect: no call to the store blocks. Unit: seconds. Default: 0. */
+  /** It has no effect: no call to the store blocks. Default: 0. */
   readonly SCHEDULER_IDLE_BEFORE_CLOSE?: Input<'SCHEDULER_IDLE_BEFORE_CLOSE'>;
   /**
    * Order of requests. PriorityQueue: higher priority first, and by arrival among equals. FifoQueue: oldest

@@ -97,7 +97,6 @@ function definitionFor(name: string, type: FieldType, where: string): OwnDefinit
     fromText: (text) => valueOfText(type, text),
     secret: typeof meta.secret === 'boolean' ? meta.secret : secretName.test(name),
     ignored: null,
-    later: null,
     isCommonName: false,
     environmentNames: [],
     resolve: (value) => value,

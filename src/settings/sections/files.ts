@@ -119,24 +119,20 @@ export const fileSettings = {
     secret: true,
     text: 'Of temporary credentials; never shown.',
   }),
-  AWS_REGION_NAME: {
-    ...optionalText({
-      environmentNames: ['AWS_REGION', 'AWS_DEFAULT_REGION'],
-      pattern: /^[a-z0-9-]{1,32}$/,
-      expects: 'a region, such as eu-central-1, or null',
-      text: 'Region of the bucket.',
-    }),
+  AWS_REGION_NAME: optionalText({
     isCommonName: true,
-  },
-  AWS_ENDPOINT_URL: {
-    ...optionalText({
-      environmentNames: ['AWS_ENDPOINT_URL_S3'],
-      pattern: /^https?:\/\/[^\s/@?#]+(?:\/[^\s@?#]*)?$/,
-      expects: 'an http or https URL without credentials, such as https://minio.example:9000, or null',
-      text: 'URL of an S3-compatible storage other than that of Amazon.',
-    }),
+    environmentNames: ['AWS_REGION', 'AWS_DEFAULT_REGION'],
+    pattern: /^[a-z0-9-]{1,32}$/,
+    expects: 'a region, such as eu-central-1, or null',
+    text: 'Region of the bucket.',
+  }),
+  AWS_ENDPOINT_URL: optionalText({
     isCommonName: true,
-  },
+    environmentNames: ['AWS_ENDPOINT_URL_S3'],
+    pattern: /^https?:\/\/[^\s/@?#]+(?:\/[^\s@?#]*)?$/,
+    expects: 'an http or https URL without credentials, such as https://minio.example:9000, or null',
+    text: 'URL of an S3-compatible storage other than that of Amazon.',
+  }),
   AWS_USE_SSL: flag({ default: true, text: 'Use https where AWS_ENDPOINT_URL does not say which.' }),
   AWS_VERIFY: flag({ default: true, text: 'Check the TLS certificate of the storage.' }),
 };

@@ -1,6 +1,17 @@
 /** Settings: the shared frontier: order, dupefilter, seeds, key names, and the end of a crawl. */
 import * as z from 'zod';
-import { choice, decimal, define, flag, integer, optionalInteger, parseList, text } from '../kinds.js';
+import {
+  choice,
+  decimal,
+  define,
+  flag,
+  integer,
+  moduleOrObject,
+  optionalInteger,
+  parseList,
+  text,
+  withoutEffect,
+} from '../kinds.js';
 
 const queueAliases: Record<string, string> = {
   SpiderPriorityQueue: 'PriorityQueue',
@@ -25,22 +36,9 @@ const keyTemplate = (word: string, of: string) =>
   text({ default: `%(spider)s:${word}`, text: `Key of ${of}. %(spider)s is the spider's name.` });
 
 export const frontierSettings = {
-  SCHEDULER: text({
-    default: 'crawlnode',
-    ignored: 'there is one scheduler',
-    text: 'A setting of Scrapy. It has no effect.',
-  }),
-  SCHEDULER_SERIALIZER: text({
-    default: 'json',
-    ignored: 'records are JSON',
-    text: 'A setting of Scrapy-Redis. It has no effect.',
-  }),
-  SCHEDULER_IDLE_BEFORE_CLOSE: integer({
-    default: 0,
-    unit: 'seconds',
-    ignored: 'no call to the store blocks',
-    text: 'A setting of Scrapy-Redis. It has no effect.',
-  }),
+  SCHEDULER: withoutEffect('crawlnode', 'there is one scheduler'),
+  SCHEDULER_SERIALIZER: withoutEffect('json', 'records are JSON'),
+  SCHEDULER_IDLE_BEFORE_CLOSE: withoutEffect(0, 'no call to the store blocks'),
   SCHEDULER_QUEUE_CLASS: choice({
     of: ['PriorityQueue', 'FifoQueue', 'LifoQueue'],
     default: 'PriorityQueue',
@@ -93,25 +91,16 @@ export const frontierSettings = {
     max: 0.5,
     text: 'BloomDupeFilter: the share of new requests that a full filter wrongly reports as seen.',
   }),
-  DUPEFILTER_DEBUG: flag({
-    default: false,
-    ignored: 'duplicates are counted',
-    text: 'A setting of Scrapy. It has no effect.',
-  }),
+  DUPEFILTER_DEBUG: withoutEffect(false, 'duplicates are counted'),
   REQUEST_FINGERPRINTER: choice({
     of: ['scrapy-redis', 'scrapy', 'scrapy-2.6'],
     default: 'scrapy-redis',
     hint: 'a module of your own goes into REQUEST_MODULE',
     text: 'Algorithm of the fingerprint. scrapy-redis: of Scrapy-Redis >= 0.8. scrapy: of Scrapy >= 2.7. scrapy-2.6: of Scrapy <= 2.6.',
   }),
-  REQUEST_MODULE: define(
-    z.union([z.string().min(1), z.custom<object>(isObject)]).nullable(),
-    'the path of a module, or null',
-    {
-      default: null as string | object | null,
-      text: 'Module with an id, and with fingerprint(request), priority(request) or both: what counts as the same request, and which request is next. All nodes of a crawl need a module with the same id. A program may give the object.',
-    },
-    (value) => (['', 'null', 'none'].includes(value.trim().toLowerCase()) ? null : value),
+  REQUEST_MODULE: moduleOrObject(
+    isObject,
+    'Module with an id, and with fingerprint(request), priority(request) or both: what counts as the same request, and which request is next. All nodes of a crawl need a module with the same id. A program may give the object.',
   ),
   REDIS_START_URLS_KEY: define(
     z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
@@ -132,11 +121,7 @@ export const frontierSettings = {
     unit: 'seeds',
     text: 'How many seeds are read at a time. Null stands for CONCURRENT_REQUESTS.',
   }),
-  REDIS_START_URLS_ENCODING: text({
-    default: 'utf-8',
-    ignored: 'everything is UTF-8',
-    text: 'A setting of Scrapy-Redis. It has no effect.',
-  }),
+  REDIS_START_URLS_ENCODING: withoutEffect('utf-8', 'everything is UTF-8'),
   SEEDS_FILTERED: flag({
     default: false,
     text: 'Drop seeds that were seen before, instead of fetching them again.',

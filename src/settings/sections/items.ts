@@ -1,7 +1,7 @@
 /** Settings: where items go. */
 import path from 'node:path';
 import * as z from 'zod';
-import { choice, decimal, flag, integer, map, moduleNumber, text } from '../kinds.js';
+import { choice, decimal, flag, integer, map, moduleNumber, text, withoutEffect } from '../kinds.js';
 
 const GZIP_NAMES = ['GzipPlugin', 'scrapy.extensions.postprocessing.GzipPlugin'] as const;
 
@@ -57,11 +57,7 @@ export const itemSettings = {
     default: '%(spider)s:items',
     text: "Key of the items list. %(spider)s is the spider's name.",
   }),
-  REDIS_ITEMS_SERIALIZER: text({
-    default: 'json',
-    ignored: 'items are JSON',
-    text: 'A setting of Scrapy-Redis. It has no effect.',
-  }),
+  REDIS_ITEMS_SERIALIZER: withoutEffect('json', 'items are JSON'),
   CALLBACK_ERROR: choice({
     of: ['fail', 'keep'],
     default: 'fail',

@@ -3,13 +3,14 @@ import path from 'node:path';
 import * as z from 'zod';
 import {
   choice,
-  define,
   filePath,
   integer,
   list,
+  moduleOrObject,
   optionalInteger,
   optionalPath,
   optionalText,
+  withoutEffect,
 } from '../kinds.js';
 import { isSchema } from '../own/own-value.js';
 
@@ -28,14 +29,9 @@ export const projectSettings = {
     resolveEach: (folder, dir) => path.resolve(dir, folder),
     text: 'Folders with spiders: TypeScript or JavaScript modules (ES modules) that default-export a class.',
   }),
-  SETTINGS_SCHEMA: define(
-    z.union([z.string().min(1), z.custom<object>(isSchema)]).nullable(),
-    'the path of a module, or null',
-    {
-      default: null as string | object | null,
-      text: 'Module whose default export, a zod object, declares the settings of the project itself: ./settings.ts. A program may give the zod object.',
-    },
-    (value) => (['', 'null', 'none'].includes(value.trim().toLowerCase()) ? null : value),
+  SETTINGS_SCHEMA: moduleOrObject(
+    isSchema,
+    'Module whose default export, a zod object, declares the settings of the project itself: ./settings.ts. A program may give the zod object.',
   ),
   JOB: {
     ...optionalText({
@@ -105,13 +101,7 @@ export const projectSettings = {
     isCommonName: true,
     text: 'Format of the log: text, json (one JSON object a line), or auto: text on a terminal, json in a pipe and in a file.',
   }),
-  METRICS_PORT: integer({
-    default: 0,
-    max: 65_535,
-    unit: 'port',
-    later: { unless: [0] },
-    text: 'Port on which a node answers Prometheus. 0 is none.',
-  }),
+  METRICS_PORT: withoutEffect(0, 'its feature comes in a later version'),
   LOGSTATS_INTERVAL: integer({
     default: 60,
     unit: 'seconds',

@@ -1,6 +1,6 @@
 /** Settings: the address of Redis. The crawl is embedded when none of REDIS_URL, REDIS_HOST, sentinels or cluster nodes is set. */
 import * as z from 'zod';
-import { flag, integer, list, map, optionalPath, optionalText, text } from '../kinds.js';
+import { flag, integer, list, map, optionalPath, optionalText, text, withoutEffect } from '../kinds.js';
 
 const address = z.union([
   z.string().regex(/^(\[[0-9a-fA-F:]+\]|[^:[\]\s]+):\d{1,5}$/),
@@ -64,9 +64,5 @@ export const redisSettings = {
     default: false,
     text: 'Accept a Redis server with the maxmemory-policy allkeys-*, which deletes parts of the crawl when its memory is full.',
   }),
-  REDIS_ENCODING: text({
-    default: 'utf-8',
-    ignored: 'everything is UTF-8',
-    text: 'A setting of Scrapy-Redis. It has no effect.',
-  }),
+  REDIS_ENCODING: withoutEffect('utf-8', 'everything is UTF-8'),
 };

@@ -11,14 +11,16 @@ import {
 } from '../../care/care-store.js';
 import type { CommitBatch } from '../base/commit-batch.js';
 import type { FirstShape } from '../base/crawl-row.js';
+import { inWindows, WINDOW, type Windowed } from '../base/in-windows.js';
+import { namelessSpaces } from '../base/nameless-spaces.js';
 import type { Transaction } from '../base/transaction.js';
+import { sweepSome } from '../crawl/sweep.js';
 import { waitsTooLong } from '../domains/delay-timer.js';
 import type { DomainRow } from '../domains/domain-row.js';
 import { feedViews } from '../feeds/damaged-outboxes.js';
 import type { Database } from '../file/database.js';
 import { damagedStore } from '../file/sqlite-errors.js';
 import type { RequestState } from '../queue/requests.js';
-import { namelessSpaces, nameSpaces } from './nameless-spaces.js';
 import {
   beginRebuild,
   beginRepair,
@@ -27,9 +29,6 @@ import {
   putRequest,
   type RecordRow,
 } from './rebuild.js';
-
-/** Rows of one transaction. */
-const WINDOW = 1_000;
 
 export function embeddedCare(
   batch: CommitBatch,
@@ -61,38 +60,18 @@ export function embeddedCare(
         return suspects.filter(isNowhere).map(({ id }) => ({ id, states: [] }));
       }),
 
-    async beginRepair(force) {
-      await batch.write(({ sql, spaces }) => nameSpaces(sql, spaces));
-      // What was read of the crawl before holds no longer.
-      database.writes += 1;
-      return batch.write((tx) => beginRepair(tx, shape, force));
-    },
+    beginRepair: (force) => batch.write((tx) => beginRepair(tx, shape, force)),
     beginRebuild: () => batch.write(beginRebuild),
     put: (records) =>
       batch.write((tx) => {
         for (const record of records) putRequest(tx, record);
       }),
-    endRepair: () => endRepair(batch),
+    async endRepair() {
+      const rebuilt = await endRepair(batch);
+      while (!(await batch.write(sweepSome)));
+      return rebuilt;
+    },
   };
-}
-
-/** What a window shows, and the key after which the next one begins; undefined after the last. */
-interface Windowed<Key, Found> {
-  readonly found: Found;
-  readonly last: Key | undefined;
-}
-
-async function* inWindows<Key, Found>(
-  batch: CommitBatch,
-  first: Key,
-  look: (tx: Transaction, after: Key) => Windowed<Key, Found>,
-): AsyncIterable<Found> {
-  for (let after: Key | undefined = first; after !== undefined; ) {
-    const from: Key = after;
-    const { last, found } = await batch.read((tx) => look(tx, from));
-    yield found;
-    after = last;
-  }
 }
 
 /** The records of the crawl. A window is one of all crawls of the folder, so that its work is bounded. */
