@@ -139,19 +139,16 @@ describe('in Redis', () => {
     });
   });
 
-  it.each(tunables)(
-    'a %s that cannot be read is refused before a page is committed',
-    async (field) => {
-      await asNode(async (frontier) => {
-        await frontier.push([request('a')], 'links');
-        const lease = await takeOne(frontier);
-        await client.hset(key('meta'), field, 'x');
-        const refusal = { code: 'damaged_store', message: expect.stringContaining(`the field ${field} of`) };
-        await expect(commit(frontier, lease, undefined, { items: ['{}'] })).rejects.toMatchObject(refusal);
-        await expect(frontier.lease(1, 0)).rejects.toMatchObject(refusal);
-        expect(await client.llen('news:items')).toBe(0);
-      });
-      await asNode(async (frontier) => void (await frontier.push([request('b')], 'links')));
-    },
-  );
+  it.each(tunables)('a %s that cannot be read is refused before a page is committed', async (field) => {
+    await asNode(async (frontier) => {
+      await frontier.push([request('a')], 'links');
+      const lease = await takeOne(frontier);
+      await client.hset(key('meta'), field, 'x');
+      const refusal = { code: 'damaged_store', message: expect.stringContaining(`the field ${field} of`) };
+      await expect(commit(frontier, lease, undefined, { items: ['{}'] })).rejects.toMatchObject(refusal);
+      await expect(frontier.lease(1, 0)).rejects.toMatchObject(refusal);
+      expect(await client.llen('news:items')).toBe(0);
+    });
+    await asNode(async (frontier) => void (await frontier.push([request('b')], 'links')));
+  });
 });

@@ -50,9 +50,13 @@ export function translate(error: unknown): Error | null {
   if (code === 'FIELD') return unreadableField(rest ?? '', error);
   if (code === 'FIELDS') {
     const [key, count] = rest?.split(' ') ?? [];
-    return damagedRecord(`${count} field${count === '1' ? '' : 's'} of ${key} ${count === '1' ? 'is' : 'are'} gone`, error);
+    return damagedRecord(
+      `${count} field${count === '1' ? '' : 's'} of ${key} ${count === '1' ? 'is' : 'are'} gone`,
+      error,
+    );
   }
-  if (code === 'RECORD') return damagedRecord(`${rest} is gone, though the requests of its crawl are there`, error);
+  if (code === 'RECORD')
+    return damagedRecord(`${rest} is gone, though the requests of its crawl are there`, error);
   if (code === 'SERVER') return new OtherServer(rest);
   if (code === 'DEAD') return new IncarnationDeadError(rest ?? message);
   if (code === 'FORMAT') {

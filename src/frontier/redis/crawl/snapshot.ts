@@ -46,7 +46,8 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
   ]);
   const readings = readStats(stats);
   const number = (name: string): number => numberIn(meta[name], 0);
-  const instant = (text: string | undefined): number | null => (text === undefined ? null : numberIn(text, null));
+  const instant = (text: string | undefined): number | null =>
+    text === undefined ? null : numberIn(text, null);
   return {
     ...{ ...counts, pending: queued + counts.suspects, bytes },
     ...{ accepted: number('accepted'), done: number('done') },
