@@ -1,8 +1,8 @@
 /** docs/reference/settings.md, from the schema of settings. */
 import { stringify } from 'yaml';
-import { settingSections } from '../../src/settings/document.js';
-import { definitionOf, settingNames } from '../../src/settings/schema.js';
+import { definitionOf, settingNames, settingSections } from '../../src/settings/schema.js';
 import { code, page, plain, table } from './markdown.js';
+import { meaningOf } from './setting-docstrings.js';
 
 const intro = `A setting can be written in five places. When several of them name it, the first of this list wins:
 
@@ -34,7 +34,7 @@ function settingsTable(names: readonly string[]): string {
       `<a name="${name}"></a>${code(name)}`,
       defaultText(definition.default),
       definition.unit,
-      plain(definition.text),
+      plain(meaningOf(name)),
     ]);
   return table(['setting', 'default', 'unit', 'meaning'], rows);
 }
@@ -43,7 +43,7 @@ function settingsTable(names: readonly string[]): string {
 function withoutEffect(): string {
   const ignored = settingNames.filter((name) => definitionOf(name)!.ignored !== null);
   const names = ignored.map((name) => `<a name="${name}"></a>${code(name)}`).join(', ');
-  return `## Settings without effect\n\nSettings of Scrapy and Scrapy-Redis that have no meaning here are accepted, and a crawl that sets one says so: ${names}.`;
+  return `## Settings without effect\n\nThese settings are accepted, most of them for the sake of projects of Scrapy and Scrapy-Redis. A crawl that sets one says so, with the reason: ${names}.`;
 }
 
 function defaultText(value: unknown): string {

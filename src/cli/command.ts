@@ -9,3 +9,8 @@ export interface CliCommand {
   /** Run the command. @returns the exit code. */
   run(context: Context, args: readonly string[], options: Readonly<Record<string, unknown>>): Promise<number>;
 }
+
+/** The commands by name: a one-line summary for the help, and the module, which is loaded on use. */
+export type CommandTable = Readonly<
+  Record<string, { readonly summary: string; load(): Promise<{ readonly command: CliCommand }> }>
+>;

@@ -1,16 +1,11 @@
 /** The table of commands: name, one-line summary for the help, and the module, which is loaded on use. */
-import type { CliCommand } from './command.js';
-
-export interface CommandEntry {
-  readonly summary: string;
-  load(): Promise<{ readonly command: CliCommand }>;
-}
+import type { CommandTable } from './command.js';
 
 const control = (name: 'pause' | 'resume' | 'stop') => async () => ({
   command: (await import('./commands/control.js'))[name],
 });
 
-export const commands: Readonly<Record<string, CommandEntry>> = {
+export const commands: CommandTable = {
   init: { summary: 'make a new project', load: () => import('./commands/init.js') },
   genspider: { summary: 'make a new spider', load: () => import('./commands/genspider.js') },
   crawl: { summary: 'run a node of a crawl, or several', load: () => import('./commands/crawl.js') },

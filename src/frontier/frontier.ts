@@ -41,6 +41,7 @@ import type { Control, Engine, FailedRequest, NodeInfo, Part, PartCounts } from 
 import type {
   CookieNews,
   Effects,
+  IgnoredPage,
   Lease,
   LeaseAnswer,
   Outcome,
@@ -273,6 +274,8 @@ export interface FailedList {
     cursor: string | null,
     max: number,
   ): Promise<{ requests: readonly FailedRequest[]; cursor: string | null }>;
+  /** The last pages whose statuses were ignored, at most `MAX_IGNORED`, oldest first. They are done, not failed. */
+  ignored(): Promise<readonly IgnoredPage[]>;
   /** Failed → pending, with a new arrival. @returns how many were failed and are pending now. */
   retry(requests: readonly FrontierRequest[]): Promise<number>;
   /** Failed → removed. */

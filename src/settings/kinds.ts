@@ -11,8 +11,6 @@ export interface Definition<Out = unknown, In = Out> {
   readonly default: In;
   /** `seconds`, `bytes` …; empty for a value without a unit. */
   readonly unit: string;
-  /** One or two sentences for `config/crawlnode.yaml` and the docs. */
-  readonly text: string;
   /** Completes "expected …". */
   readonly expects: string;
   /** The values that completion in a shell offers; none where the value is not one of a few. */
@@ -23,8 +21,6 @@ export interface Definition<Out = unknown, In = Out> {
   readonly secret: boolean;
   /** Why the setting has no effect, for settings that are accepted only for compatibility; else null. */
   readonly ignored: string | null;
-  /** Set when the feature comes in a later version. A notice is shown unless the value is in `unless`. */
-  readonly later: { readonly unless: readonly unknown[] } | null;
   /**
    * Other programs use this name for an environment variable of their own. An invalid value there is ignored with a
    * warning, and the layer with the next lower precedence applies. Only for settings that affect neither what is crawled
@@ -40,12 +36,9 @@ export interface Definition<Out = unknown, In = Out> {
 /** Options of every kind. */
 interface KindOptions<In> {
   readonly default: In;
-  readonly text: string;
   readonly unit?: string;
   readonly isCommonName?: boolean;
   readonly environmentNames?: readonly string[];
-  readonly ignored?: string;
-  readonly later?: { readonly unless: readonly unknown[] };
 }
 
 /** A map from strings to values of one type. A key `__proto__` is removed, as it would change the prototype. */
@@ -91,23 +84,21 @@ export function optionalText(
     readonly pattern?: RegExp;
     readonly expects?: string;
     readonly secret?: boolean;
-  },
+  } = {},
 ): Definition<string | null> {
   const type = options.pattern ? z.string().regex(options.pattern) : z.string();
   const definition = define(
     type.nullable(),
     options.expects ?? 'a text, or null',
     { ...options, default: null },
-    (value) => (isNull(value) ? null : value),
+    textOrNull,
   );
   return { ...definition, secret: options.secret ?? false };
 }
 
 /** A file or folder, or null for none. */
-export function optionalPath(
-  options: Omit<KindOptions<string | null>, 'default'>,
-): Definition<string | null> {
-  const definition = optionalText({ ...options, expects: 'a path, or null' });
+export function optionalPath(): Definition<string | null> {
+  const definition = optionalText({ expects: 'a path, or null' });
   return { ...definition, resolve: (value, dir) => (value === null ? null : path.resolve(dir, value)) };
 }
 
@@ -174,6 +165,17 @@ export function map<V extends z.ZodType>(
   return define(recordOf(value, options.key), options.expects, options, parseMap);
 }
 
+/** The path of a module, an object that a program gives in place of one, or null. */
+export function moduleOrObject(isObject: (value: unknown) => boolean) {
+  const type = z.union([z.string().min(1), z.custom<object>(isObject)]).nullable();
+  return define(type, 'the path of a module, or null', { default: null }, textOrNull);
+}
+
+/** A setting that is accepted with any value, and does nothing. @param why completes "it has no effect: …" */
+export function withoutEffect(value: unknown, why: string): Definition {
+  return { ...define(z.unknown(), 'any value', { default: value }, (text) => text), ignored: why };
+}
+
 /** A setting of any other zod type. */
 export function define<Out, In>(
   type: z.ZodType<Out, In>,
@@ -185,13 +187,11 @@ export function define<Out, In>(
     zod: type,
     default: options.default,
     unit: options.unit ?? '',
-    text: options.text,
     expects,
     offered: [],
     fromText,
     secret: false,
-    ignored: options.ignored ?? null,
-    later: options.later ?? null,
+    ignored: null,
     isCommonName: options.isCommonName ?? false,
     environmentNames: options.environmentNames ?? [],
     resolve: (value) => value,
@@ -217,7 +217,8 @@ export function parseMap(text: string): unknown {
   return trimmed === '' ? {} : parseJson(trimmed);
 }
 
-function parseBoolean(text: string): unknown {
+/** Parse `true` or `false` and their usual other spellings. Other text is returned unchanged. */
+export function parseBoolean(text: string): unknown {
   const word = text.trim().toLowerCase();
   if (['true', '1', 'yes', 'on'].includes(word)) return true;
   if (['false', '0', 'no', 'off'].includes(word)) return false;
@@ -232,7 +233,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-const isNull = (text: string) => ['', 'null', 'none'].includes(text.trim().toLowerCase());
+/** Whether a text stands for null. */
+export const isNull = (text: string) => ['', 'null', 'none'].includes(text.trim().toLowerCase());
+
+const textOrNull = (text: string) => (isNull(text) ? null : text);
 
 function withoutProto(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

@@ -1,7 +1,7 @@
 /** Mask secrets in all output. */
 import { MASK, maskUrls } from './mask-urls.js';
 import { type OwnSettings, settingDefinition } from './own/own-settings.js';
-import { maskProxy, parseProxy } from './proxy-url.js';
+import { decoded, maskProxy, parseProxy } from './proxy-url.js';
 import type { Settings } from './schema.js';
 
 /** Names of ioredis options and request headers whose values are secret. */
@@ -109,12 +109,4 @@ function textsIn(value: unknown): string[] {
 
 function urlPasswords(text: string): string[] {
   return [...text.matchAll(URL_PASSWORD)].flatMap(([, , password = '']) => [password, decoded(password)]);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -18,7 +18,7 @@ export function switchedOff(
   return entriesOf(values).flatMap(({ setting, builtIn, number }) =>
     builtIn === undefined || number !== null
       ? []
-      : Object.entries(builtIn.off ?? {}).map(([name, value]) => ({ name, value, because: setting })),
+      : settingsOf(builtIn).map(([name, value]) => ({ name, value, because: setting })),
   );
 }
 
@@ -31,9 +31,13 @@ export function middlewareProblems(values: ReadonlyMap<string, Given>): string[]
   });
 }
 
-function problemOf({ number: own, off, instead }: BuiltIn, number: number | null): string | null {
-  if (number === null) return off === null ? `cannot be switched off: ${instead}` : null;
-  if (off !== null && Object.keys(off).length === 0) return 'does not exist in crawlnode: delete it';
+const settingsOf = ({ off }: BuiltIn) => (typeof off === 'string' ? [] : Object.entries(off));
+
+function problemOf(builtIn: BuiltIn, number: number | null): string | null {
+  const { number: own, off } = builtIn;
+  if (number === null) return typeof off === 'string' ? `cannot be switched off: ${off}` : null;
+  if (typeof off !== 'string' && settingsOf(builtIn).length === 0)
+    return 'does not exist in crawlnode: delete it';
   if (number === own) return null;
   return `is built in at ${own} and cannot be moved to ${number}: delete it (null switches it off), and give your modules numbers below or above ${own}`;
 }

@@ -106,7 +106,8 @@ function placeOf(text: string, protocol: ProxyProtocol): { host: string; port: n
   return { host, port };
 }
 
-function decoded(text: string): string {
+/** A percent-encoded text, or a text that only looks like one, decoded where that is possible. */
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -21,6 +21,7 @@ import { feeds } from './feeds.js';
 import { flushing } from './flushing.js';
 import { hostile } from './hostile.js';
 import { idleHooks } from './idle-hooks.js';
+import { ignoredPages } from './ignored-pages.js';
 import { losses } from './losses.js';
 import { order } from './order.js';
 import { orderWalk } from './order-walk.js';
@@ -73,6 +74,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       cookies,
       customStats,
       validators,
+      ignoredPages,
       epochs,
       recovery,
       suspects,

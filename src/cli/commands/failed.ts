@@ -28,8 +28,8 @@ import { rowPrinter } from '../terminal/result-rows.js';
 const help = `
 A request fails for good when its retries are used up, its callback throws, its items do not match the schema, or three
 nodes died while they processed it. It stays in this list, oldest first, until it is retried, purged or reset. A status
-such as 404 is not a failure; the summary of "crawl" counts it. A status of RETRY_HTTP_CODES is a failure when the retries
-are used up.
+such as 404 is not a failure: "list --ignored" lists the last 1,000 pages of these. A status of RETRY_HTTP_CODES is a failure
+when the retries are used up.
 
 With CALLBACK_ERROR: keep, the results that a callback yielded before it threw are committed. The reason of the page then
 ends in _kept. "retry" skips such pages unless --kept is given, because their items would be committed twice.
@@ -38,6 +38,7 @@ Reasons: ${failedReasons.join(', ')}.
 
 Examples:
   crawlnode failed shop list --status 5xx
+  crawlnode failed shop list --ignored --status 404
   crawlnode failed shop retry --reason timeout --domain example.com
   crawlnode failed shop purge --status 503 --yes`;
 
@@ -55,6 +56,10 @@ export const command: CliCommand = {
       )
       .option('--limit <n>', 'at most this many, the oldest first', atLeastOne)
       .option(
+        '--ignored',
+        'list pages that did not fail, but whose status was ignored, such as 404; the parent of a page is known with REFERER_ENABLED',
+      )
+      .option(
         '--kept',
         'retry also pages whose items were committed (CALLBACK_ERROR: keep); they are committed twice',
       )
@@ -70,10 +75,21 @@ export const command: CliCommand = {
     if (options.kept === true && action !== 'retry') {
       throw new UsageError(`--kept goes with retry; "--reason" selects what to ${action}`);
     }
+    const showsIgnored = options.ignored === true;
+    if (showsIgnored && action !== 'list')
+      throw new UsageError(`--ignored goes with list, not with ${action}`);
+    if (showsIgnored && options.reason !== undefined) {
+      throw new UsageError('--ignored and --reason do not go together: no such page has failed');
+    }
     const skipsKept = action === 'retry' && options.kept !== true;
     const { settings } = (await loadSpiderOrSettings(context, spider, settingTextsOf(options))).loaded;
     const crawl = { spider, job: settings.JOB };
     return withFrontier(openOptions(settings, spider), async (frontier) => {
+      const limit = (options.limit as number | undefined) ?? Number.POSITIVE_INFINITY;
+      if (showsIgnored) {
+        await listIgnored(context, crawl, frontier, filter, limit);
+        return 0;
+      }
       let skipped = 0;
       const isWanted: FailedFilter = (request) => {
         if (!filter(request)) return false;
@@ -81,8 +97,7 @@ export const command: CliCommand = {
         skipped += 1;
         return false;
       };
-      const find = () =>
-        matching(frontier, isWanted, (options.limit as number | undefined) ?? Number.POSITIVE_INFINITY);
+      const find = () => matching(frontier, isWanted, limit);
       if (action === 'list') await list(context, crawl, find());
       else if (isDryRun) await printDryRun(context, crawl, action, find());
       else if (action === 'retry') await retry(context, crawl, frontier, find(), settings);
@@ -147,6 +162,23 @@ async function list(context: Context, crawl: CrawlName, pages: Pages): Promise<v
     else printRows(page.map(rowOf));
   }
   if (shown === 0) note(context, `${crawlName(crawl)}: no such request has failed`);
+}
+
+async function listIgnored(
+  context: Context,
+  crawl: CrawlName,
+  frontier: Frontier,
+  filter: FailedFilter,
+  limit: number,
+): Promise<void> {
+  const all = await frontier.failed.ignored();
+  const pages = all.filter(({ status, url }) => filter({ reason: 'httperror', status, url })).slice(0, limit);
+  if (context.globals.json) for (const page of pages) printJsonLine(context, masked(context, page));
+  else if (pages.length > 0) {
+    const rows = pages.map(({ status, url, parent }) => [String(status), parent ?? '-', url]);
+    rowPrinter(context, ['STATUS', 'PARENT', 'URL'])(rows);
+  }
+  if (pages.length === 0) note(context, `${crawlName(crawl)}: no such page was ignored`);
 }
 
 async function retry(

@@ -1,11 +1,10 @@
 /** `crawlnode settings`: the settings in effect and their sources, with secrets masked. */
 import type { Command } from 'commander';
 import { UsageError } from '../../errors.js';
-import { settingSections } from '../../settings/document.js';
 import { maskSetting } from '../../settings/mask-secrets.js';
 import { didYouMean } from '../../settings/nearest.js';
 import { settingDefinition } from '../../settings/own/own-settings.js';
-import { settingNames } from '../../settings/schema.js';
+import { settingNames, settingSections } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { settingTextsOf } from '../options/spider-argument.js';

@@ -1,4 +1,4 @@
-/** `crawlnode completion spiders`: what the scripts ask for when the name of a spider is completed. */
+/** The names of spiders that completion offers. */
 import { loadSettings, settingsFileOf } from '../../settings/sources/load-settings.js';
 import { namesInText } from '../../spider/loading/names-in-text.js';
 import { type Context, globalSettings } from '../context.js';

@@ -65,6 +65,10 @@ export function printSummary(output: Context, summary: Summary): void {
   const hidden = deadEnds.length - SHOWN_DEAD_ENDS;
   if (hidden > 0)
     print(context, `${howMany(hidden, 'more kind')} of such pages and requests: --json shows all`);
+  const isKept = persist || reason !== 'finished';
+  const args = crawlArguments(context, { spider, job });
+  if (isKept && deadEnds.some(({ what }) => what.startsWith('status ')))
+    print(context, `"crawlnode failed ${args} list --ignored" lists pages with an ignored status`);
   if (unusedSlots.length > 0 && pages > 0 && reason === 'finished') {
     const names = oneLine(unusedSlots.join(', '));
     print(
@@ -78,11 +82,10 @@ export function printSummary(output: Context, summary: Summary): void {
     const reasons = mostFirst(run?.failures ?? {});
     const first = reasons[0] === undefined ? '' : ` --reason ${reasons[0][0]}`;
     const counts = reasons.map(([why, count]) => `${n(count)} ${why}`).join(', ');
-    const args = crawlArguments(context, { spider, job });
     print(
       context,
       `failed requests${counts && ` of the run: ${counts}. They`} ${
-        persist || reason !== 'finished'
+        isKept
           ? `are kept with the crawl; "crawlnode failed ${args} list${first}" says why`
           : 'are cleared with the finished crawl; SCHEDULER_PERSIST: true keeps them to be tried again'
       }`,

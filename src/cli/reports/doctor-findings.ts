@@ -149,7 +149,7 @@ export function crawlFindings(
         'problem',
         'feed_record',
         message,
-        `crawlnode reset ${crawl} --only items, and begin another file`,
+        `${mayRepair ? `stop the nodes and run "crawlnode doctor ${crawl} --repair"; then ` : ''}crawl with the same -o or FEEDS as before, which writes them to its file`,
       );
       continue;
     }

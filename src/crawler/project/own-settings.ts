@@ -1,9 +1,9 @@
 /** Load the module that declares the settings of a project itself (SETTINGS_SCHEMA). */
-import { messageOf, SettingsError } from '../../errors.js';
 import type { OwnSettings } from '../../settings/own/own-settings.js';
 import type { LoadOptions } from '../../settings/sources/load-settings.js';
 import { schemaSetting } from '../../settings/sources/schema-setting.js';
 import type { SettingsFile } from '../../settings/sources/yaml-file.js';
+import { settingModule } from './setting-module.js';
 
 /**
  * The settings that the project declares; null when there is no SETTINGS_SCHEMA.
@@ -19,14 +19,6 @@ export async function loadOwnSettings(
   if (given === null) return null;
   const { ownSettings } = await import('../../settings/own/own-settings.js');
   if (typeof given !== 'string') return ownSettings(given, 'the schema of the program');
-  await beforeModule?.();
-  const { loadModule } = await import('../../spider/loading/load-module.js');
-  const { loadProjectModule } = await import('../../user-code/project-modules.js');
-  const { projectDir } = file;
-  const where = { setting: 'SETTINGS_SCHEMA', folder: '.', builtIn: [], projectDir, loadModule };
-  const exported = await loadProjectModule(given, where).catch((error: unknown) => {
-    if (error instanceof SettingsError) throw error;
-    throw new SettingsError(`SETTINGS_SCHEMA: ${messageOf(error)}`, { cause: error });
-  });
+  const exported = await settingModule('SETTINGS_SCHEMA', given, file.projectDir, beforeModule);
   return ownSettings(exported, given);
 }

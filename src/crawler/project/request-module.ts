@@ -1,12 +1,13 @@
 /** Load the module that gives requests their identity and order (REQUEST_MODULE). */
 import { types } from 'node:util';
-import { messageOf, SettingsError } from '../../errors.js';
+import { SettingsError } from '../../errors.js';
 import { LoadedRequestModule, type RequestModule } from '../../http/message/request-module.js';
 import { nearest } from '../../settings/nearest.js';
 import type { Settings } from '../../settings/schema.js';
 import { namePattern } from '../../settings/sections/project.js';
 import type { LoadedSettings } from '../../settings/sources/load-settings.js';
 import { problemOfMethods } from '../../user-code/module-methods.js';
+import { settingModule } from './setting-module.js';
 
 /**
  * The settings with REQUEST_MODULE loaded, so that all that is derived from them uses it.
@@ -20,7 +21,10 @@ export async function withRequestModule(
   const { REQUEST_MODULE: given, SCHEDULER_QUEUE_CLASS } = loaded.settings;
   if (given === null) return loaded;
   const name = typeof given === 'string' ? given : 'the REQUEST_MODULE of the program';
-  const exported = typeof given === 'string' ? await exportOf(given, loaded, beforeModule) : given;
+  const exported =
+    typeof given === 'string'
+      ? await settingModule('REQUEST_MODULE', given, loaded.projectDir, beforeModule)
+      : given;
   const { instantiate } = await import('../../user-code/project-modules.js');
   const module = instantiate(exported, { setting: 'REQUEST_MODULE', name });
   const problem = problemOf(module);
@@ -40,21 +44,6 @@ export function requestModuleOf({
   REQUEST_MODULE,
 }: Pick<Settings, 'REQUEST_MODULE'>): LoadedRequestModule | null {
   return REQUEST_MODULE instanceof LoadedRequestModule ? REQUEST_MODULE : null;
-}
-
-async function exportOf(
-  name: string,
-  { projectDir }: LoadedSettings,
-  beforeModule?: () => Promise<unknown>,
-): Promise<unknown> {
-  await beforeModule?.();
-  const { loadModule } = await import('../../spider/loading/load-module.js');
-  const { loadProjectModule } = await import('../../user-code/project-modules.js');
-  const where = { setting: 'REQUEST_MODULE', folder: '.', builtIn: [], projectDir, loadModule };
-  return loadProjectModule(name, where).catch((error: unknown) => {
-    if (error instanceof SettingsError) throw error;
-    throw new SettingsError(`REQUEST_MODULE: ${messageOf(error)}`, { cause: error });
-  });
 }
 
 function problemOf(module: unknown): string | null {

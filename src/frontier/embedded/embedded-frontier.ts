@@ -4,6 +4,7 @@
  */
 import { FrontierGoneError, IncarnationDeadError } from '../../errors.js';
 import { loadedOnUse } from '../backup/loaded-on-use.js';
+import { careVerbs } from '../care/care-verbs.js';
 import type { Frontier, Shape } from '../frontier.js';
 import type { OpenOptions } from '../open-options.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
@@ -16,7 +17,7 @@ import { countParts, takeSnapshot } from './crawl/snapshot.js';
 import { sweepSome } from './crawl/sweep.js';
 import { defer, takeInstant, throttle } from './domains/timer-verbs.js';
 import { readValidators } from './dupefilters/validators.js';
-import { listFailed, purgeFailed } from './failed/failed-list.js';
+import { listFailed, listIgnored, purgeFailed } from './failed/failed-list.js';
 import { peekItems } from './feeds/items.js';
 import { checkpointFeed, countWaiting, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
 import { type Database, openDatabase } from './file/database.js';
@@ -126,7 +127,12 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
     control: write(control),
     closeRun: write(closeRun),
     snapshot: read(takeSnapshot),
-    failed: { list: read(listFailed), retry: write(retryFailed), purge: write(purgeFailed) },
+    failed: {
+      list: read(listFailed),
+      ignored: read(listIgnored),
+      retry: write(retryFailed),
+      purge: write(purgeFailed),
+    },
     feeds: {
       open: write(openFeed, creating),
       read: read(readFeed),
@@ -159,29 +165,10 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
       const { examineStore } = await import('./file/examine.js');
       return batch.read((tx) => examineStore(tx, database));
     },
-    repair: async (read, { force }) => {
-      const [{ repair }, { embeddedCare }] = await Promise.all([
-        import('../care/repair.js'),
-        import('./care/embedded-care.js'),
-      ]);
-      const repaired = await repair(embeddedCare(batch, database, options.shape), read, force);
-      await sweep(batch);
-      return repaired;
-    },
-    rebuild: async (read) => {
-      const [{ rebuild }, { embeddedCare }] = await Promise.all([
-        import('../care/repair.js'),
-        import('./care/embedded-care.js'),
-      ]);
-      return rebuild(embeddedCare(batch, database, options.shape), read);
-    },
-    verify: async (read) => {
-      const [{ verify }, { embeddedCare }] = await Promise.all([
-        import('../care/verify.js'),
-        import('./care/embedded-care.js'),
-      ]);
-      return verify(embeddedCare(batch, database, options.shape), read);
-    },
+    ...careVerbs(async () => {
+      const { embeddedCare } = await import('./care/embedded-care.js');
+      return embeddedCare(batch, database, options.shape);
+    }),
     close: async () => {
       await batch.close();
       await database.close();

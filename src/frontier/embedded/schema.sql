@@ -167,6 +167,17 @@ CREATE TABLE failure (
 
 CREATE INDEX failure_of_space ON failure (space);
 
+-- The last pages whose statuses were ignored (IgnoredPage). They are done, so they have no request.
+CREATE TABLE ignored_page (
+  sequence INTEGER PRIMARY KEY,          -- order in the list
+  space    INTEGER NOT NULL,
+  status   INTEGER NOT NULL,             -- HTTP status
+  url      TEXT NOT NULL,
+  parent   TEXT                          -- its Referer header; NULL: none
+) STRICT;
+
+CREATE INDEX ignored_page_of_space ON ignored_page (space);
+
 -- A domain that has pending or leased requests, a running delay timer, or a delay of its own.
 CREATE TABLE domain (
   space         INTEGER NOT NULL,

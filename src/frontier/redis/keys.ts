@@ -1,7 +1,10 @@
 /** The keys of one crawl in Redis: the public ones by their templates, every internal one by a fixed word. */
 import type { FrontierKeys } from '../open-options.js';
 
-/** The type of each internal key, `<requests>:~<word>`, in the order of KEYS; `lua/base/keys.lua` describes each. */
+/** The public keys, by their templates. The type of the dupefilter's own key depends on its class. */
+const publicTypes = { requests: 'hash', dupefilter: null, items: 'list', stats: 'hash' } as const;
+
+/** The type of each internal key, `<requests>:~<word>`. */
 const internalTypes = {
   meta: 'hash',
   queue: 'zset',
@@ -30,9 +33,20 @@ const internalTypes = {
   validators: 'hash',
   'domain-accepted': 'hash',
   early: 'set',
+  ignored: 'list',
 } as const;
 
+/** Keys of a dupefilter, `<dupefilter>:~<word>`, beside its own: see `lua/dupefilters/pieces.lua`. */
+const dupefilterTypes = { index: 'hash', garbage: 'hash' } as const;
+
+/** The keys of a crawl in the order of KEYS, and the type of each where it is always the same; `lua/base/keys.lua` describes each. */
+export const keyTypes: Readonly<Record<string, string | null>> = {
+  ...{ ...publicTypes, ...internalTypes, ...dupefilterTypes },
+  absent: null,
+};
+
 export const internalWords = Object.keys(internalTypes) as (keyof typeof internalTypes)[];
+export const dupefilterWords = Object.keys(dupefilterTypes) as (keyof typeof dupefilterTypes)[];
 
 export type InternalWord = keyof typeof internalTypes | 'absent';
 
@@ -41,27 +55,15 @@ export function internalKey(keys: FrontierKeys, word: InternalWord): string {
   return `${keys.requests}:~${word}`;
 }
 
-/** Words of a dupefilter's keys, `<dupefilter>:~<word>`, beside its own: see `lua/dupefilters/pieces.lua`. */
-export const dupefilterWords = ['index', 'garbage', 'probe'] as const;
-
 /** The type of each key that only crawlnode writes, by its name. */
-export function ownKeys(keys: FrontierKeys): Map<string, string> {
-  return new Map<string, string>([
-    ...Object.entries(internalTypes).map(
-      ([word, type]) => [internalKey(keys, word as InternalWord), type] as const,
-    ),
-    ...(['index', 'garbage'] as const).map((word) => [dupefilterKey(keys, word), 'hash'] as const),
-  ]);
+export function ownKeys(keys: FrontierKeys): [name: string, type: string][] {
+  return [
+    ...internalWords.map((word): [string, string] => [internalKey(keys, word), internalTypes[word]]),
+    ...dupefilterWords.map((word): [string, string] => [dupefilterKey(keys, word), dupefilterTypes[word]]),
+  ];
 }
 
-/** The types of KEYS, in their order; null where that depends on the settings, or any will do. */
-export const keyTypes: readonly (string | null)[] = [
-  ...['hash', null, 'list', 'hash'],
-  ...Object.values(internalTypes),
-  ...['hash', 'hash'],
-];
-
-export function dupefilterKey(keys: FrontierKeys, word: (typeof dupefilterWords)[number]): string {
+export function dupefilterKey(keys: FrontierKeys, word: keyof typeof dupefilterTypes): string {
   return `${keys.dupefilter}:~${word}`;
 }
 
@@ -75,7 +77,7 @@ export function badSeedsKey(startUrls: string): string {
   return `${startUrls}:bad`;
 }
 
-/** KEYS of every verb: all keys of the crawl, in the one order that `lua/base/keys.lua` names. */
+/** KEYS of every verb: all keys of the crawl, in the order of `keyTypes`. */
 export function allKeys(keys: FrontierKeys): string[] {
   return [
     ...[keys.requests, keys.dupefilter, keys.items, keys.stats],

@@ -3,6 +3,7 @@
  * reply is lost, so that it happens once. Ids travel as 20 raw bytes and are hex on this side.
  */
 import { loadedOnUse } from '../backup/loaded-on-use.js';
+import { careVerbs } from '../care/care-verbs.js';
 import { classOf } from '../dupefilter-classes.js';
 import type { Frontier, HeartbeatAnswer, PushAnswer } from '../frontier.js';
 import type { OpenOptions, RedisAddress } from '../open-options.js';
@@ -109,27 +110,7 @@ function frontierOn(connection: RedisConnection, options: OpenOptions): Frontier
       const { examineRedis } = await import('./examine/examine.js');
       return connection.patiently((client) => examineRedis(client, options));
     },
-    async repair(read, { force }) {
-      const [{ repair }, { redisCare }] = await Promise.all([
-        import('../care/repair.js'),
-        import('./care/redis-care.js'),
-      ]);
-      return repair(redisCare(crawl), read, force);
-    },
-    async rebuild(read) {
-      const [{ rebuild }, { redisCare }] = await Promise.all([
-        import('../care/repair.js'),
-        import('./care/redis-care.js'),
-      ]);
-      return rebuild(redisCare(crawl), read);
-    },
-    async verify(read) {
-      const [{ verify }, { redisCare }] = await Promise.all([
-        import('../care/verify.js'),
-        import('./care/redis-care.js'),
-      ]);
-      return verify(redisCare(crawl), read);
-    },
+    ...careVerbs(async () => (await import('./care/redis-care.js')).redisCare(crawl)),
     async close() {
       leaseCalls.flush();
       await calls.forgetAnswers();

@@ -122,8 +122,18 @@ export interface Effects {
   readonly latencyMs?: number;
   /** What recognizes the page at its next download. Only `done` commits them, and only if no link of the page was dropped. */
   readonly validators?: ValidatorChange;
+  /** The page, where its status was ignored. Only with the outcome `done`. */
+  readonly ignored?: IgnoredPage;
   /** Links left out of `requests` because the node knows them to be seen; absent when there are none. */
   readonly withheld?: Withheld;
+}
+
+/** A page that answered with a status that its spider does not process, such as 404. */
+export interface IgnoredPage {
+  readonly status: number;
+  readonly url: string;
+  /** The page with the link, where the request had a Referer header (REFERER_ENABLED). */
+  readonly parent: string | null;
 }
 
 export const noEffects: Effects = { items: [], feedItems: [], requests: [], stats: {} };

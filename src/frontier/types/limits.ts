@@ -21,6 +21,10 @@ export const MAX_SEED_REQUESTS = 50_000;
 /** Bytes of the records of all requests of a seed. */
 export const MAX_SEED_REQUEST_BYTES = 64 * 1024 * 1024;
 
+/** Pages with an ignored status that a crawl lists, and the length of their URLs: a longer one is cut. */
+export const MAX_IGNORED = 1_000;
+export const MAX_IGNORED_URL_CHARS = 2_083;
+
 /** Tunables of a crawl that no node has joined yet: the defaults of the settings. */
 export const FIRST_CONCURRENCY = 8;
 export const FIRST_NODE_TIMEOUT_MS = 30_000;

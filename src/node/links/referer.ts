@@ -2,6 +2,7 @@
  * The Referer header of a link (REFERER_ENABLED), by the rules of the W3C's Referrer Policy. It is part of the stored
  * request, since the record of a request holds no URL of its page.
  */
+import type { RequestRecord } from '../../http/message/record/request-record.js';
 import type { Request } from '../../http/message/request.js';
 
 /** The policies of REFERRER_POLICY, by their standard names. */
@@ -15,9 +16,15 @@ export type ReferrerPolicy =
   | 'strict-origin-when-cross-origin'
   | 'unsafe-url';
 
+/** The Referer header that a request is stored with. */
+export function refererIn(headers: RequestRecord['headers']): string | undefined {
+  const name = Object.keys(headers).find((name) => name.toLowerCase() === 'referer');
+  return name === undefined ? undefined : [headers[name]].flat()[0];
+}
+
 /** The link with its Referer header as it is stored. A request with a Referer header of its own keeps it. */
 export function withReferer(request: Request, pageUrl: string, policy: ReferrerPolicy): Request {
-  if (Object.keys(request.headers).some((name) => name.toLowerCase() === 'referer')) return request;
+  if (refererIn(request.headers) !== undefined) return request;
   const referer = refererOf(pageUrl, request.url, policy);
   return referer === null ? request : request.replace({ headers: { ...request.headers, Referer: referer } });
 }

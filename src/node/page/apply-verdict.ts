@@ -1,6 +1,6 @@
 /** What each verdict of `judge-download.ts` makes of a page: the outcome and the effects of its settle. */
 import { concernsNode, InvalidRequestError } from '../../errors.js';
-import { type Effects, noEffects, type Outcome } from '../../frontier/frontier.js';
+import { type Effects, MAX_IGNORED_URL_CHARS, noEffects, type Outcome } from '../../frontier/frontier.js';
 import { priorityInBounds } from '../../http/message/priority.js';
 import { encodeRecord } from '../../http/message/record/request-codec.js';
 import { Request } from '../../http/message/request.js';
@@ -8,6 +8,7 @@ import { isRequestModuleError } from '../../http/message/request-module.js';
 import { type Failure, type PageLimits, runErrback } from '../../spider/run-callback.js';
 import { endFile, type FileEnd } from '../files/end-file.js';
 import { add, refusalOf, toFrontier } from '../links/filter-links.js';
+import { refererIn } from '../links/referer.js';
 import type { Verdict } from './judge-download.js';
 import type { PageDeps, PageEnding, Work } from './page-work.js';
 import { redirected } from './redirected-request.js';
@@ -111,6 +112,29 @@ export function failed(work: Work, failure: Omit<Failure, 'request'>): Promise<P
     detail: message,
     ...(status !== null && { status }),
   });
+}
+
+/** Errback, then done, and listed among the ignored pages. A file is not listed: its item records it. */
+export async function ignored(
+  work: Work,
+  failure: Omit<Failure, 'request'> & { readonly status: number },
+): Promise<PageEnding> {
+  const { counters, record, deps } = work;
+  const { status } = failure;
+  const isFile = record.waitingItem !== null;
+  if (!isFile) deps.deadEnds.note(`status ${status}`, record.url);
+  add(counters, 'httperror/response_ignored_count');
+  add(counters, `httperror/response_ignored_status_count/${status}`);
+  const attempts = record.attempts + 1;
+  const outcome: Outcome = { kind: 'done', reason: 'httperror', status, attempts, noPage: 'error' };
+  const ending = await errback(work, failure, outcome);
+  if (isFile || ending.outcome.kind !== 'done') return ending;
+  const page = {
+    status,
+    url: record.url.slice(0, MAX_IGNORED_URL_CHARS),
+    parent: refererIn(record.headers)?.slice(0, MAX_IGNORED_URL_CHARS) ?? null,
+  };
+  return { ...ending, effects: { ...ending.effects, ignored: page } };
 }
 
 /** Run the errback, if there is one, and commit its results with the outcome. */

@@ -20,7 +20,7 @@ import { type PageSteps, type Received, throughMiddleware } from '../middleware/
 import { throughSpiderMiddleware } from '../middleware/through-spider-middleware.js';
 import { isUnchanged } from '../recrawl/conditional-requests.js';
 import { endRefused } from '../robots/refused-page.js';
-import { endOfFile, errback, failed, redirect, retry } from './apply-verdict.js';
+import { endOfFile, failed, ignored, redirect, retry } from './apply-verdict.js';
 import { noteFailure, noteResponse, startDownload, TooLate } from './download-page.js';
 import type { Flight } from './flight.js';
 import { endingCounters, judgeFailure, judgeStatus, type Verdict } from './judge-download.js';
@@ -238,10 +238,7 @@ function passOn(work: Work, verdict: Verdict, response: Response): Promise<PageE
     add(counters, 'retry/max_reached');
     return failed(work, failure);
   }
-  if (!isFile) deps.deadEnds.note(`status ${status}`, record.url);
-  add(counters, 'httperror/response_ignored_count');
-  add(counters, `httperror/response_ignored_status_count/${status}`);
-  return errback(work, failure, { kind: 'done', reason: 'httperror', status, attempts, noPage: 'error' });
+  return ignored(work, failure);
 }
 
 /** The page with another origin, which its links and redirects inherit. */

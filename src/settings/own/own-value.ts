@@ -1,11 +1,11 @@
 /** A value of a setting of one's own: read from a text, and checked by its zod type. */
+import { isNull, parseBoolean, parseNumber } from '../kinds.js';
 
 /** The part of a zod type that is used. zod 3 and 4 have it, so a project may use its own version. */
 export interface FieldType {
   safeParse(value: unknown): FieldResult;
   /** zod 4: `.meta({ secret: true, unit: 'seconds' })`. */
   meta?(): Readonly<Record<string, unknown>> | undefined;
-  readonly description?: string | undefined;
 }
 
 /** A zod object. */
@@ -92,28 +92,20 @@ function isOfType(type: FieldType, value: unknown): boolean {
 /** The values that a text may stand for besides itself, in the order of trying. */
 function readingsOf(text: string) {
   const trimmed = text.trim();
-  const word = trimmed.toLowerCase();
+  const isJson = /^[[{]/.test(trimmed);
+  const [number, flag] = [parseNumber(text), parseBoolean(text)];
+  const entries = trimmed === '' ? [] : trimmed.split(',').map((entry) => entry.trim());
   return {
-    number: /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : undefined,
-    flag: flags.get(word),
-    nothing: ['', 'null', 'none'].includes(word) ? null : undefined,
-    json: jsonOf(trimmed),
-    list: /^[[{]/.test(trimmed) ? undefined : entriesOf(trimmed),
-    numbers: /^[\d\s,.+-]+$/.test(trimmed) ? entriesOf(trimmed).map(Number) : undefined,
+    number: typeof number === 'number' ? number : undefined,
+    flag: typeof flag === 'boolean' ? flag : undefined,
+    nothing: isNull(text) ? null : undefined,
+    json: isJson ? jsonOf(trimmed) : undefined,
+    list: isJson ? undefined : entries,
+    numbers: /^[\d\s,.+-]+$/.test(trimmed) ? entries.map(Number) : undefined,
   };
 }
 
-const flags = new Map([
-  ...['true', '1', 'yes', 'on'].map((word) => [word, true] as const),
-  ...['false', '0', 'no', 'off'].map((word) => [word, false] as const),
-]);
-
-function entriesOf(text: string): string[] {
-  return text === '' ? [] : text.split(',').map((entry) => entry.trim());
-}
-
 function jsonOf(text: string): unknown {
-  if (!/^[[{]/.test(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {

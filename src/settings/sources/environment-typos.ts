@@ -11,24 +11,16 @@ const MIN_LENGTH = 8;
  * @param names of all settings
  */
 export function environmentTypos(env: Readonly<Record<string, unknown>>, names: readonly string[]): string[] {
-  const settingNames = new Set(names);
-  const byFirstWord = new Map<string, string[]>();
-  for (const name of names) {
-    const word = firstWord(name);
-    if (word === null) continue;
-    const alike = byFirstWord.get(word);
-    if (alike === undefined) byFirstWord.set(word, [name]);
-    else alike.push(name);
-  }
   return Object.keys(env).flatMap((name) => {
-    const alike = byFirstWord.get(firstWord(name) ?? '');
-    if (alike === undefined || settingNames.has(name) || name.length < MIN_LENGTH) return [];
+    const word = firstWord(name);
+    if (word === null || name.length < MIN_LENGTH || names.includes(name)) return [];
     const ofFile = name.replace(/_FILE$/, '');
-    if (ofFile !== name && settingNames.has(ofFile)) {
+    if (ofFile !== name && names.includes(ofFile)) {
       return [
         `the environment: ${name} has no effect: set ${ofFile}, for example ${ofFile}="$(cat FILE)" in the command that starts crawlnode`,
       ];
     }
+    const alike = names.filter((each) => firstWord(each) === word);
     const [meant] = nearest(name, alike, 1, MAX_EDITS);
     return meant === undefined
       ? []

@@ -2,22 +2,22 @@
  * Merge the settings of five layers into one frozen object: CLI > environment > spider > file > default. One error lists
  * every unknown name and every invalid value of all layers, each with its place, the reason and the nearest known name.
  */
-import type * as z from 'zod';
 import { SettingsError } from '../../errors.js';
 import type { Definition } from '../kinds.js';
 import { displayValue } from '../mask-secrets.js';
 import { middlewareProblems, switchedOff } from '../middleware-settings.js';
 import { checkOwn, missingOf, ownContradictions } from '../own/own-checks.js';
 import { type OwnSettings, settingDefinition } from '../own/own-settings.js';
+import type { Checked } from '../own/own-value.js';
 import { definitionOf, definitions, type SettingName, type Settings, settingNames } from '../schema.js';
 import { hasReplacement, unknownSettingAdvice } from '../unknown-settings.js';
 import { environmentTypos } from './environment-typos.js';
 import {
   type CodeLayer,
-  fromCli,
   fromCode,
   fromEnvironment,
   fromSpider,
+  fromTexts,
   type SpiderLayer,
 } from './settings-layers.js';
 import { type LayerEntry, noSettingsFile, readSettingsFile, type SettingsFile } from './yaml-file.js';
@@ -83,6 +83,7 @@ export function settingsFileOf({ cwd, file, configFile }: LoadOptions): Settings
 export function loadSettings(options: LoadOptions, before: KnownBefore = {}): LoadedSettings {
   const { file, projectDir, entries, warnings: fileWarnings } = before.file ?? settingsFileOf(options);
   const { own = null } = before;
+  const names = [...settingNames, ...(own?.definitions.keys() ?? [])];
   const problems: string[] = [];
   const warnings = [...fileWarnings];
   const spider = fromSpider(options.spider);
@@ -91,7 +92,7 @@ export function loadSettings(options: LoadOptions, before: KnownBefore = {}): Lo
     { source: 'file', entries },
     { source: 'spider', entries: spider },
     { source: 'environment', entries: fromEnvironment(options.env, own, problems) },
-    { source: 'cli', entries: fromCli(options.cli, own, problems) },
+    { source: 'cli', entries: fromTexts(Object.entries(options.cli), 'the command line', own, problems) },
     { source: 'cli', entries: fromCode(options.code) },
   ];
   const values = new Map<string, Given>();
@@ -100,7 +101,6 @@ export function loadSettings(options: LoadOptions, before: KnownBefore = {}): Lo
     for (const [name, { value, where }] of layer) {
       const definition = settingDefinition(name, own);
       if (definition === null) {
-        const names = [...settingNames, ...(own?.definitions.keys() ?? [])];
         problems.push(`${where}: unknown setting ${name}${unknownSettingAdvice(name, names)}`);
         isAnyUnknown ||= !hasReplacement(name);
         continue;
@@ -124,7 +124,7 @@ export function loadSettings(options: LoadOptions, before: KnownBefore = {}): Lo
   const missing = own === null ? [] : missingOf(own, values);
   if (problems.length === 0 && missing.length === 0 && own !== null)
     problems.push(...ownContradictions(own, values));
-  warnings.push(...environmentTypos(options.env, [...settingNames, ...(own?.definitions.keys() ?? [])]));
+  warnings.push(...environmentTypos(options.env, names));
   if (isAnyUnknown) problems.push(howToDeclare(own));
   if (problems.length > 0) throw new SettingsError(problems.join('\n'));
   for (const { name, value, because } of switchedOff(values)) {
@@ -139,40 +139,31 @@ function howToDeclare(own: OwnSettings | null): string {
     : `a setting of your own is declared in ${own.where}, which SETTINGS_SCHEMA names`;
 }
 
-type Checked =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly problem: string };
-
 function check(name: string, definition: Definition<unknown, unknown>, value: unknown): Checked {
   const result = definition.zod.safeParse(value);
   if (result.success) return { ok: true, value: result.data };
-  const reason = explain(definition, value, result.error.issues[0]);
-  return { ok: false, problem: `${name}: ${reason}` };
-  function explain(of: Definition<unknown, unknown>, given: unknown, issue: z.core.$ZodIssue | undefined) {
-    const what = issue?.code === 'invalid_key' ? issue.issues[0]?.message : issue?.message;
-    const inside = issue && issue.path.length > 0 ? ` (at ${issue.path.join('.')}: ${what})` : '';
-    const got = given === null ? 'nothing' : displayValue(name, given);
-    return `expected ${of.expects}, got ${got}${inside}`;
-  }
+  const [issue] = result.error.issues;
+  const what = issue?.code === 'invalid_key' ? issue.issues[0]?.message : issue?.message;
+  const inside = issue && issue.path.length > 0 ? ` (at ${issue.path.join('.')}: ${what})` : '';
+  const got = value === null ? 'nothing' : displayValue(name, value);
+  return { ok: false, problem: `${name}: expected ${definition.expects}, got ${got}${inside}` };
 }
 
 /** Problems of values that are valid alone but contradict each other. */
 function contradictions(values: ReadonlyMap<string, Given>): string[] {
   const problems: string[] = [];
-  const effectiveValue = (name: SettingName) => values.get(name)?.value ?? definitions[name].default;
-  if (
-    effectiveValue('REDIS_START_URLS_AS_SET') === true &&
-    effectiveValue('REDIS_START_URLS_AS_ZSET') === true
-  ) {
-    const where = values.get('REDIS_START_URLS_AS_ZSET')?.where;
+  const effective = (name: SettingName) => values.get(name)?.value ?? definitions[name].default;
+  const zset = values.get('REDIS_START_URLS_AS_ZSET');
+  if (zset?.value === true && effective('REDIS_START_URLS_AS_SET') === true) {
     problems.push(
-      `${where}: REDIS_START_URLS_AS_ZSET: the seeds cannot be a set (REDIS_START_URLS_AS_SET) as well`,
+      `${zset.where}: REDIS_START_URLS_AS_ZSET: the seeds cannot be a set (REDIS_START_URLS_AS_SET) as well`,
     );
   }
-  if (Number(effectiveValue('HEARTBEAT_INTERVAL')) * 2 > Number(effectiveValue('NODE_TIMEOUT'))) {
+  const [timeoutS, heartbeatS] = [Number(effective('NODE_TIMEOUT')), Number(effective('HEARTBEAT_INTERVAL'))];
+  if (heartbeatS * 2 > timeoutS) {
     const where = (values.get('NODE_TIMEOUT') ?? values.get('HEARTBEAT_INTERVAL'))?.where;
     problems.push(
-      `${where}: NODE_TIMEOUT: ${effectiveValue('NODE_TIMEOUT')} s is less than two heartbeats (HEARTBEAT_INTERVAL: ${effectiveValue('HEARTBEAT_INTERVAL')} s)`,
+      `${where}: NODE_TIMEOUT: ${timeoutS} s is less than two heartbeats (HEARTBEAT_INTERVAL: ${heartbeatS} s)`,
     );
   }
   return problems;
@@ -192,7 +183,8 @@ function assemble(
     const value = given ? given.value : definition.zod.parse(definition.default);
     settings[name] = freeze(definition.resolve(value, projectDir));
     sources[name] = given?.source ?? 'default';
-    if (given) notices.push(...noticesOf(name, definition, given.value, given.where));
+    if (given && definition.ignored !== null)
+      notices.push(`${given.where}: ${name} has no effect: ${definition.ignored}`);
   }
   for (const [name, definition] of own?.definitions ?? []) {
     const given = values.get(name);
@@ -200,12 +192,6 @@ function assemble(
     sources[name] = given?.source ?? 'default';
   }
   return { settings: Object.freeze(settings) as unknown as Settings, sources, notices };
-}
-
-function noticesOf(name: string, definition: Definition, value: unknown, where: string): string[] {
-  if (definition.ignored !== null) return [`${where}: ${name} has no effect: ${definition.ignored}`];
-  if (definition.later === null || definition.later.unless.includes(value)) return [];
-  return [`${where}: ${name} has no effect yet: its feature comes in a later version`];
 }
 
 /** Lists and maps. What else a schema of one's own makes, such as a Buffer, stays as it is. */

@@ -59,16 +59,8 @@ function isServiceLink(name: string, text: string): boolean {
   return name === 'REDIS_PORT' && text.startsWith('tcp://');
 }
 
-/** @param cli NAME → text */
-export function fromCli(
-  cli: Readonly<Record<string, string>>,
-  own: OwnSettings | null,
-  problems: string[],
-): Entries {
-  return fromTexts(Object.entries(cli), 'the command line', own, problems);
-}
-
-function fromTexts(
+/** Texts that set settings, such as those of `-s`. */
+export function fromTexts(
   texts: readonly (readonly [string, string])[],
   where: string,
   own: OwnSettings | null,

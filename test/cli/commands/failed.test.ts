@@ -179,6 +179,41 @@ describe.each(engines)('failed on the %s engine', (engine) => {
     await site.close();
   });
 
+  it('list --ignored has the pages that did not fail but whose status was ignored, with their parents', async () => {
+    const site = await startSite({
+      pages: 1,
+      handler: ({ url }, response) => {
+        if (url === '/')
+          response.writeHead(200, { 'content-type': 'text/html' }).end('<a href="/gone">gone</a>');
+        else response.writeHead(url === '/secret' ? 403 : 404).end();
+        return true;
+      },
+    });
+    await here.project.write(
+      'spiders/news.ts',
+      `import { Spider } from 'crawlnode';
+       export default class extends Spider {
+         name = 'news';
+         customSettings = { REFERER_ENABLED: true, ROBOTSTXT_OBEY: false };
+         *parse(response) { yield response.follow('/gone'); }
+       }`,
+    );
+    const list = (...more: string[]) => run('failed', 'news', 'list', '--ignored', ...more);
+    expect(await list()).toMatchObject({ code: 0, stderr: 'news: no such page was ignored\n' });
+    for (const path of ['/', '/secret']) await run('seed', 'news', `${site.origin}${path}`);
+    const { stdout } = await run('crawl', 'news', '--exit-when-done');
+    expect(stdout).toContain('"crawlnode failed news list --ignored" lists pages with an ignored status');
+    const gone = { status: 404, url: `${site.origin}/gone`, parent: `${site.origin}/` };
+    expect(jsonLines((await list('--status', '404', '--json')).stdout)).toEqual([gone]);
+    expect((await list('--status', '403')).stdout).toBe(`403\t-\t${site.origin}/secret\n`);
+    expect(jsonLines((await list('--limit', '1', '--json')).stdout)).toHaveLength(1);
+    expect((await run('failed', 'news', 'list')).stdout).toBe('');
+    for (const wrong of [['purge'], ['list', '--reason', 'timeout']]) {
+      expect((await run('failed', 'news', ...wrong, '--ignored')).code).toBe(2);
+    }
+    await site.close();
+  });
+
   it('a long list is retried and purged as a whole, page by page', async () => {
     const urls = Array.from({ length: 1_234 }, (_, n) => `http://a.example/${n}`);
     await fail(urls, (url) => ({

@@ -44,16 +44,21 @@ const pathOfShells = () => `${project.path('bin')}:${process.env.PATH}`;
 const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
 const has = (name: string) => spawnSync(name, ['-c', 'true']).status === 0;
 
-/** What Tab offers at the end of a line, by bash's own division of it into words. */
+/** What crawlnode offers a shell at the end of a line. */
+async function offered(line: string): Promise<string[]> {
+  const words = line.split(' ').slice(1);
+  const { stdout, stderr } = await runHere(['completion', 'words', '--', ...words], { cwd: project.dir });
+  expect(stderr).toBe('');
+  return lines(stdout).map((each) => each.split('\t')[0]!);
+}
+
+/** What Tab offers in bash for the last word, which bash divides at = and : too. */
 function inBash(line: string): string[] {
-  // COMP_WORDBREAKS divides at = and : too.
-  const words: string[] = line.match(/[=:]|[^\s=:]+/g) ?? [];
-  if (/\s$/.test(line)) words.push('');
   const code = `source bash.script
-COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+COMP_LINE=$1; COMP_POINT=\${#1}
 _crawlnode
 printf '%s\\n' "\${COMPREPLY[@]}"`;
-  return lines(shell('bash', ['--norc', '-c', code, 'bash', ...words]));
+  return lines(shell('bash', ['--norc', '-c', code, 'bash', line]));
 }
 
 /** With the descriptions left out. */
@@ -64,50 +69,63 @@ function inFish(line: string): string[] {
 
 const lines = (text: string) => text.split('\n').filter((line) => line !== '');
 
-describe('bash', () => {
-  it('completes commands, and the commands that help explains', () => {
-    expect(inBash('crawlnode ')).toEqual([...Object.keys(commands), 'help']);
-    expect(inBash('crawlnode gen')).toEqual(['genspider']);
-    expect(inBash('crawlnode help fai')).toEqual(['failed']);
-    expect(inBash('crawlnode -c a.yaml -s A=b --json cra')).toEqual(['crawl']);
+describe('what is offered', () => {
+  it('completes commands, and the commands that help explains', async () => {
+    expect(await offered('crawlnode ')).toEqual([...Object.keys(commands), 'help']);
+    expect(await offered('crawlnode gen')).toEqual(['genspider']);
+    expect(await offered('crawlnode help fai')).toEqual(['failed']);
+    expect(await offered('crawlnode -c a.yaml -s A=b --json cra')).toEqual(['crawl']);
   });
 
-  it('completes the options of the command and those of every command', () => {
-    expect(inBash('crawlnode crawl shop --ex')).toEqual(['--exit-when-done']);
-    expect(inBash('crawlnode stats --exit')).toEqual([]);
-    expect(inBash('crawlnode stats --lev')).toEqual(['--level']);
-    expect(inBash('crawlnode crawl shop -o x.jsonl -s A=http://b.example/ --max-')).toEqual([
+  it('completes the options of the command and those of every command', async () => {
+    expect(await offered('crawlnode crawl shop --ex')).toEqual(['--exit-when-done']);
+    expect(await offered('crawlnode stats --exit')).toEqual([]);
+    expect(await offered('crawlnode stats --lev')).toEqual(['--level']);
+    expect(await offered('crawlnode crawl shop -o x.jsonl -s A=http://b.example/ --max-')).toEqual([
       '--max-pages',
       '--max-failed',
       '--max-status',
     ]);
   });
 
-  it('completes the spiders of the project by their names, and expands none', () => {
-    expect(inBash('crawlnode crawl ')).toEqual(['news', 'shop']);
-    expect(inBash('crawlnode crawl sh')).toEqual(['shop']);
-    expect(inBash('crawlnode settings --spider ne')).toEqual(['news']);
-    expect(inBash('crawlnode crawl shop ')).toEqual([]);
+  it('completes the spiders of the project by their names, and expands none', async () => {
+    expect(await offered('crawlnode crawl ')).toEqual(['news', 'shop']);
+    expect(await offered('crawlnode crawl sh')).toEqual(['shop']);
+    expect(await offered('crawlnode settings --spider ne')).toEqual(['news']);
+    expect(await offered('crawlnode crawl shop ')).toEqual([]);
     expect(project.exists('EXPANDED')).toBe(false);
   });
 
-  it('completes choices, settings and actions; files are left to bash', () => {
-    expect(inBash('crawlnode failed shop ')).toEqual(['list', 'retry', 'purge']);
-    expect(inBash('crawlnode genspider a b.example --template ')).toEqual(['basic', 'crawl']);
-    expect(inBash('crawlnode crawl shop -s DOWNLOAD_DEL')).toEqual(['DOWNLOAD_DELAY=']);
-    expect(inBash('crawlnode crawl shop -o sav')).toEqual([]);
+  it('completes choices, settings and actions; files are left to the shell', async () => {
+    expect(await offered('crawlnode failed shop ')).toEqual(['list', 'retry', 'purge']);
+    expect(await offered('crawlnode genspider a b.example --template ')).toEqual(['basic', 'crawl']);
+    expect(await offered('crawlnode crawl shop -s DOWNLOAD_DEL')).toEqual(['DOWNLOAD_DELAY=']);
+    expect(await offered('crawlnode crawl shop -o sav')).toEqual([]);
   });
 
-  it('completes values of which there are a few, of options and of settings', () => {
-    expect(inBash('crawlnode crawl shop -L WAR')).toEqual(['WARNING']);
-    expect(inBash('crawlnode reset shop --only que')).toEqual(['queue']);
-    expect(inBash('crawlnode failed shop list --reason timeo')).toEqual(['timeout']);
-    expect(inBash('crawlnode seed shop --format ')).toEqual(['csv', 'jsonl']);
-    expect(inBash('crawlnode crawl shop -s LOG_LEVEL=')).toContain('DEBUG');
-    expect(inBash('crawlnode crawl shop -s LOG_LEVEL=DEB')).toEqual(['DEBUG']);
-    expect(inBash('crawlnode crawl shop --set ROBOTSTXT_OBEY=f')).toEqual(['false']);
-    expect(inBash('crawlnode crawl shop -s USER_AGENT=')).toEqual([]);
-    expect(inBash('crawlnode crawl shop -a LOG_LEVEL=DEB')).toEqual([]);
+  it('completes values of which there are a few, of options and of settings', async () => {
+    expect(await offered('crawlnode crawl shop -L WAR')).toEqual(['WARNING']);
+    expect(await offered('crawlnode reset shop --only que')).toEqual(['queue']);
+    expect(await offered('crawlnode failed shop list --reason timeo')).toEqual(['timeout']);
+    expect(await offered('crawlnode seed shop --format ')).toEqual(['csv', 'jsonl']);
+    expect(await offered('crawlnode crawl shop -s LOG_LEVEL=')).toContain('LOG_LEVEL=DEBUG');
+    expect(await offered('crawlnode crawl shop -s LOG_LEVEL=DEB')).toEqual(['LOG_LEVEL=DEBUG']);
+    expect(await offered('crawlnode crawl shop --set ROBOTSTXT_OBEY=f')).toEqual(['ROBOTSTXT_OBEY=false']);
+    expect(await offered('crawlnode crawl shop -s USER_AGENT=')).toEqual([]);
+    expect(await offered('crawlnode crawl shop -a LOG_LEVEL=DEB')).toEqual([]);
+  });
+});
+
+describe('bash', () => {
+  it('completes commands, options, spiders, choices, settings and their values; files are left to bash', () => {
+    expect(inBash('crawlnode gen')).toEqual(['genspider']);
+    expect(inBash('crawlnode crawl shop --ex')).toEqual(['--exit-when-done']);
+    expect(inBash('crawlnode crawl sh')).toEqual(['shop']);
+    expect(inBash('crawlnode failed shop ')).toEqual(['list', 'retry', 'purge']);
+    expect(inBash('crawlnode stats -s DOWNLOAD_DEL')).toEqual(['DOWNLOAD_DELAY=']);
+    expect(inBash('crawlnode stats -s LOG_LEVEL=DEB')).toEqual(['DEBUG']);
+    expect(inBash('crawlnode crawl shop -o sav')).toEqual([]);
+    expect(project.exists('EXPANDED')).toBe(false);
   });
 
   it.skipIf(!hasScript)('works in an interactive bash, also where the script was read twice', () => {

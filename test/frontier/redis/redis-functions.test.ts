@@ -3,7 +3,6 @@ import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import type { Dupefilter, Frontier } from '../../../src/frontier/frontier.js';
 import { library } from '../../../src/frontier/redis/connection/library.js';
-import { allKeys } from '../../../src/frontier/redis/keys.js';
 import { readAll } from '../../frontier-contract/backups-dupefilters.js';
 import {
   Crawl,
@@ -16,7 +15,6 @@ import {
   take,
   takeOne,
 } from '../../frontier-contract/world.js';
-import { openOptions } from '../../helpers/open-options.js';
 import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
 import { startRedis } from '../../helpers/redis/redis-server.js';
 import { openRedis, redisWorld, soonGivingUp } from '../../helpers/redis/redis-world.js';
@@ -203,20 +201,6 @@ async function loadAnother(): Promise<void> {
 }
 
 describe('the library of functions', { timeout: 60_000 }, () => {
-  it('gives its keys the same names on both sides', async () => {
-    const { keys } = openOptions(server.url, 'named');
-    const lua = library().text;
-    const named = [...lua.matchAll(/^ {4}(?:(\w+)|\['([\w-]+)'\]) = KEYS\[(\d+)\]/gm)];
-    const sent = allKeys(keys);
-    const words = ['requests', 'dupefilter', 'items', 'stats'];
-    expect(named).toHaveLength(sent.length - 2);
-    for (const [, word, quoted, number] of named) {
-      const name = word ?? quoted ?? '';
-      const key = sent[Number(number) - 1] ?? '';
-      expect(key.endsWith(words.includes(name) ? `:${name}` : `:~${name}`), `${name} is ${key}`).toBe(true);
-    }
-  });
-
   it('keeps nothing of a call: crawls that take turns with every verb answer as each does alone', async () => {
     const called = new Set<string>();
     // Lazy: a second connection would send commands while the monitor begins, which ioredis cannot tell apart then.

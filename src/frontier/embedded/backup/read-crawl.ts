@@ -3,6 +3,7 @@ import { type BackupEntry, type BackupRequest, backupText, inEntries } from '../
 import { readParts } from '../../backup/parts.js';
 import type { Part, Shape } from '../../frontier.js';
 import type { CommitBatch } from '../base/commit-batch.js';
+import { rowsInWindows, WINDOW } from '../base/in-windows.js';
 import type { Space } from '../base/keyspaces.js';
 import type { Transaction } from '../base/transaction.js';
 import { cookiesSince } from '../cookies/read-cookies.js';
@@ -11,7 +12,6 @@ import { listFailed } from '../failed/failed-list.js';
 import { type FeedRow, readFeedRows } from '../feeds/feed-row.js';
 import { checkpointOf, readOutbox, waiting } from '../feeds/outbox.js';
 import { refuseOtherFormat } from '../nodes/shared-settings.js';
-import { rowsInWindows, WINDOW } from './read-in-windows.js';
 import { readSeen } from './seen-values.js';
 
 /** All entries of the parts. The crawl must not change meanwhile. */

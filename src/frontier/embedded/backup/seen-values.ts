@@ -2,11 +2,11 @@
 import { RefusedError } from '../../../errors.js';
 import { type BackupEntry, type EntryOf, hasExpired, inEntries } from '../../backup/entry.js';
 import type { CommitBatch } from '../base/commit-batch.js';
+import { rowsInWindows } from '../base/in-windows.js';
 import type { Transaction } from '../base/transaction.js';
 import { BLOCK_BYTES } from '../dupefilters/bloom.js';
 import type { BackupRow } from '../dupefilters/dupefilter.js';
 import { bytesOf } from '../queue/requests.js';
-import { rowsInWindows } from './read-in-windows.js';
 
 /** All recorded fingerprints. */
 export async function* readSeen(batch: CommitBatch): AsyncIterable<BackupEntry> {

@@ -1,20 +1,27 @@
 /** Spaces: the rows of the file that belong to one key of the settings. Each key has one space, with a numeric id. */
 import type { FrontierKeys } from '../../open-options.js';
+import { ContradictingRows } from '../file/sqlite-errors.js';
 import type { Statements } from '../file/statements.js';
+import { namelessSpaceOf } from './nameless-spaces.js';
 
 /** The space of one key. Its row is read on first use. */
 export class Space {
   readonly name: string;
-  /** Where the entries of its list are; empty where it holds no list. */
-  readonly table: string;
+  /** Those with its rows, by which its id is found again when somebody has deleted its own row. */
+  readonly tables: readonly string[];
   readonly #sql: Statements;
   #row: { id: number; entries: number } | null = null;
   #writtenEntries = 0;
 
-  constructor(sql: Statements, name: string, table = '') {
+  constructor(sql: Statements, name: string, ...tables: readonly string[]) {
     this.#sql = sql;
     this.name = name;
-    this.table = table;
+    this.tables = tables;
+  }
+
+  /** Where the entries of its list are. */
+  get table(): string {
+    return this.tables[0]!;
   }
 
   /** 0 while the key has no space; no row has this id, so a query finds nothing. */
@@ -31,10 +38,13 @@ export class Space {
     this.#readRow().entries = entries;
   }
 
-  /** The id; the space is created if it does not exist. */
+  /** The id; the space is created if it does not exist. @throws ContradictingRows where its rows are there without its name */
   need(): number {
     const row = this.#readRow();
-    if (row.id === 0) row.id = this.#sql.insert`INSERT INTO space (name) VALUES (${this.name})`;
+    if (row.id > 0) return row.id;
+    if (namelessSpaceOf(this.#sql, this) !== null)
+      throw new ContradictingRows(`the name of ${this.name} is gone`);
+    row.id = this.#sql.insert`INSERT INTO space (name) VALUES (${this.name})`;
     return row.id;
   }
 
@@ -81,15 +91,24 @@ export class Spaces {
   constructor(sql: Statements, keys: FrontierKeys) {
     this.#sql = sql;
     this.crawl = new Space(sql, keys.requests);
-    this.dupefilter = new Space(sql, keys.dupefilter);
+    this.dupefilter = new Space(
+      sql,
+      keys.dupefilter,
+      ...['dupefilter', 'seen', 'seen_timed', 'seen_state', 'seen_compact', 'seen_bloom'],
+    );
     this.sharesDupefilter = keys.sharesDupefilter === true;
     this.items = new Space(sql, keys.items, 'item');
     this.stats = new Space(sql, keys.stats, 'counter');
-    this.feeds = new Space(sql, `${keys.requests}:~feeds`);
+    this.feeds = new Space(sql, `${keys.requests}:~feeds`, 'feed', 'outbox');
     this.startUrls = keys.startUrls.map((name) => ({
       good: new Space(sql, name, 'seed'),
       bad: new Space(sql, `${name}:bad`, 'bad_seed'),
     }));
+  }
+
+  /** All but that of the crawl. */
+  get others(): readonly Space[] {
+    return [this.dupefilter, this.feeds, ...this.lists];
   }
 
   /** The spaces that hold lists and count their entries. */

@@ -33,6 +33,8 @@ export class OpenCrawl {
   constructor(sql: Statements, keys: FrontierKeys) {
     this.sql = sql;
     this.spaces = new Spaces(sql, keys);
+    if (this.space === 0 && sql.get`SELECT 1 FROM crawl WHERE name = ${keys.requests}` !== undefined)
+      throw new ContradictingRows('a crawl is there without the name of its key');
     this.#crawl = storedRow(readCrawl(sql, this.space));
     this.#tally = storedRow(sql.get<TallyRow>`SELECT * FROM tally WHERE space = ${this.space}`);
     this.begin();
@@ -95,8 +97,6 @@ export class OpenCrawl {
       if (!isRepair && this.sql.get`SELECT 1 FROM request WHERE space = ${this.space}` !== undefined)
         throw new ContradictingRows('requests are there without the row of their crawl');
       const { name } = this.spaces.crawl;
-      if (this.sql.get`SELECT 1 FROM crawl WHERE name = ${name}` !== undefined)
-        throw new ContradictingRows('a crawl is there without the name of its key');
       const space = this.spaces.crawl.need();
       this.spaces.list();
       writeNewCrawl(this.sql, { id: space, name }, shape, this.nowMs);

@@ -11,18 +11,22 @@ import { newDomain } from '../domains/domain-row.js';
 import { writeRow } from '../file/rows.js';
 import type { Statements } from '../file/statements.js';
 import { cautiousTunables, readCrawl } from './crawl-row.js';
+import { Spaces } from './keyspaces.js';
+import { nameSpaces } from './nameless-spaces.js';
 import { Transaction } from './transaction.js';
 
 /** Tables with few rows, which each client looks at as it opens the file. */
-const small = ['space', 'crawl', 'tally', 'node', 'domain', 'dupefilter', 'feed'];
+const small = ['space', 'crawl', 'tally', 'node', 'dupefilter', 'feed'];
 /** And the others that a verb reads numbers or JSON from. */
 const large = [
-  ...['request', 'record', 'failure', 'robots', 'seen_timed', 'seen_state', 'cookie_set', 'cookie_jar'],
-  ...['validator', 'domain_accepted', 'counter', 'outbox'],
+  ...['request', 'record', 'failure', 'domain', 'robots', 'seen_timed', 'seen_state', 'cookie_set'],
+  ...['cookie_jar', 'validator', 'domain_accepted', 'counter', 'outbox', 'ignored_page'],
 ];
 
 /** Whose rows are removed; in other tables the value is replaced. */
-const removed = new Set(['node', 'domain', 'robots', 'cookie_set', 'cookie_jar', 'validator', 'counter']);
+const removed = new Set([
+  ...['node', 'domain', 'robots', 'cookie_set', 'cookie_jar', 'validator', 'counter', 'ignored_page'],
+]);
 
 /** JSON of an object with fields of these types. */
 const object = (column: string, fields: Readonly<Record<string, string>> = {}): string =>
@@ -41,9 +45,23 @@ const oneOf = (column: string, values: string): string =>
     .join(', ')})`;
 const [TEXT, NUMBER, FLAG, OBJECT] = ["'text'", "'integer', 'real'", "'true', 'false'", "'object'"];
 const MAYBE_OBJECT = "'object', 'null', ''";
+const ANY_SIGN = 'true';
+const COUNTED = ['item', 'seed', 'bad_seed', 'counter'];
+
+/** A counter may not say 0 of rows that are there; of a crawl not while its requests are rebuilt. */
+const isThere = (table: string, condition: string): string =>
+  `EXISTS (SELECT 1 FROM ${table} WHERE ${condition})`;
+const counts = (column: string, state: string): string =>
+  `${column} > 0 OR NOT ${isThere(`request INDEXED BY request_${state}`, `space = tally.space AND state = '${state}'`)}
+    OR ${isThere('crawl', 'crawl.space = tally.space AND repairing IS NOT NULL')}`;
 
 /** What a column holds beside numbers within bounds. */
 const holds: Readonly<Record<string, string>> = {
+  'space.entries': `entries > 0 OR NOT (${COUNTED.map((table) => isThere(table, `space = space.id`)).join(' OR ')})`,
+  'tally.pending': counts('pending', 'pending'),
+  'tally.suspects': counts('suspects', 'suspect'),
+  'tally.delayed': counts('delayed', 'delayed'),
+  'tally.leased': counts('leased', 'leased'),
   'crawl.name': 'name IS coalesce((SELECT space.name FROM space WHERE id = crawl.space), name)',
   'crawl.shape': json(
     'shape',
@@ -78,10 +96,9 @@ const holds: Readonly<Record<string, string>> = {
   'seen_state.state': oneOf('state', 'pending leased delayed done failed'),
   'cookie_set.cookies': json('cookies', "json_type(cookies) = 'array'"),
   'validator.text': json('text', "json_type(text) = 'array'"),
-  // Numbers of any sign.
   ...Object.fromEntries(
     ['request.rank', 'request.arrival', 'request.priority', 'domain.head_rank', 'domain.head_arrival'].map(
-      (name) => [name, 'true'],
+      (name) => [name, ANY_SIGN],
     ),
   ),
   'counter.value': `typeof(value) = 'integer' AND value BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}
@@ -89,7 +106,6 @@ const holds: Readonly<Record<string, string>> = {
 };
 
 const NOW_MS = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
-const COUNTED = ['item', 'seed', 'bad_seed', 'counter'];
 const countOf = (table: string, condition: string): string =>
   `(SELECT count(*) FROM ${table} WHERE ${condition})`;
 const requests = (state: string): string => countOf('request', `space = tally.space AND state = '${state}'`);
@@ -141,7 +157,7 @@ function unreadable(table: string, { name, type, notnull }: Column): string | nu
   const held = holds[`${table}.${name}`];
   const isNumber = type === 'INTEGER' || type === 'REAL';
   if (!isNumber && held === undefined) return null;
-  const least = held === undefined ? '0' : String(Number.MIN_SAFE_INTEGER);
+  const least = held === ANY_SIGN ? Number.MIN_SAFE_INTEGER : 0;
   const bounds = `${name} BETWEEN ${least} AND ${Number.MAX_SAFE_INTEGER}`;
   const isGood = [...(isNumber ? [bounds] : []), ...(held === undefined ? [] : [held])].join(') AND (');
   const isBad = `NOT coalesce((${isGood}), 0)`;
@@ -163,15 +179,18 @@ const STRAY =
 /** Whether a small table holds a value that no verb has written, or a lease is nobody's. */
 export function hasUnreadable(sql: Statements): boolean {
   if (sql.column(`SELECT 1 FROM request WHERE ${STRAY} LIMIT 1`).length > 0) return true;
-  return small.some((table) => {
-    const conditions = columnsOf(sql, table).map(({ isBad }) => `(${isBad})`);
-    return sql.column(`SELECT 1 FROM ${table} WHERE ${conditions.join(' OR ')} LIMIT 1`).length > 0;
-  });
+  return small.some((table) => hasUnreadableIn(sql, table));
+}
+
+/** Whether a table does. */
+export function hasUnreadableIn(sql: Statements, table: string): boolean {
+  const conditions = columnsOf(sql, table).map(({ isBad }) => `(${isBad})`);
+  return sql.column(`SELECT 1 FROM ${table} WHERE ${conditions.join(' OR ')} LIMIT 1`).length > 0;
 }
 
 /** Replace or remove all that no verb has written, and count it in the stats of the crawl with these keys. */
 export function mendUnreadable(sql: Statements, keys: FrontierKeys): number {
-  const mended = mendTables(sql);
+  const mended = nameSpaces(sql, new Spaces(sql, keys).others) + mendTables(sql);
   if (mended > 0) {
     const tx = new Transaction(sql, keys);
     tx.counters.add({ 'store/unreadable': mended });

@@ -2,7 +2,6 @@
 import {
   type CareStore,
   type DomainView,
-  type EntryBatch,
   type Examined,
   idText,
   type NodeView,
@@ -11,14 +10,16 @@ import {
 } from '../../care/care-store.js';
 import type { CommitBatch } from '../base/commit-batch.js';
 import type { FirstShape } from '../base/crawl-row.js';
+import { inWindows, WINDOW, type Windowed } from '../base/in-windows.js';
+import { namelessSpaces } from '../base/nameless-spaces.js';
 import type { Transaction } from '../base/transaction.js';
+import { sweepSome } from '../crawl/sweep.js';
 import { waitsTooLong } from '../domains/delay-timer.js';
 import type { DomainRow } from '../domains/domain-row.js';
 import { feedViews } from '../feeds/damaged-outboxes.js';
 import type { Database } from '../file/database.js';
 import { damagedStore } from '../file/sqlite-errors.js';
 import type { RequestState } from '../queue/requests.js';
-import { namelessSpaces, nameSpaces } from './nameless-spaces.js';
 import {
   beginRebuild,
   beginRepair,
@@ -27,9 +28,6 @@ import {
   putRequest,
   type RecordRow,
 } from './rebuild.js';
-
-/** Rows of one transaction. */
-const WINDOW = 1_000;
 
 export function embeddedCare(
   batch: CommitBatch,
@@ -46,53 +44,32 @@ export function embeddedCare(
       return (await batch.read(hasCounters)) ? null : ['I4: the counters are gone'];
     },
     records: () => inWindows(batch, 0, recordsAfter),
+    entries: () => inWindows<number, Examined>(batch, 0, examineRequests),
     async *examine() {
-      yield* inWindows<number, Examined>(batch, 0, examineRequests);
       yield* inWindows<string, Examined>(batch, '', examineDomains);
       yield await batch.read(examineCrawl);
     },
-    unexplained: async (suspects) => suspects,
     // No request is in two queues: their ids are unique.
-    misplaced: (suspects) =>
+    unexplained: (suspects) =>
       batch.read(({ sql, space }) => {
         const isNowhere = ({ id, n = 0 }: Suspect) =>
           sql.get`SELECT 1 FROM record WHERE n = ${n} AND space = ${space} AND id = ${id}
             AND NOT EXISTS (SELECT 1 FROM request WHERE space = ${space} AND id = ${id})` !== undefined;
-        return suspects.filter(isNowhere).map(({ id }) => ({ id, states: [] }));
+        return suspects.filter(isNowhere);
       }),
 
-    async beginRepair(force) {
-      await batch.write(({ sql, spaces }) => nameSpaces(sql, spaces));
-      // What was read of the crawl before holds no longer.
-      database.writes += 1;
-      return batch.write((tx) => beginRepair(tx, shape, force));
-    },
+    beginRepair: (force) => batch.write((tx) => beginRepair(tx, shape, force)),
     beginRebuild: () => batch.write(beginRebuild),
     put: (records) =>
       batch.write((tx) => {
         for (const record of records) putRequest(tx, record);
       }),
-    endRepair: () => endRepair(batch),
+    async endRepair() {
+      const rebuilt = await endRepair(batch);
+      while (!(await batch.write(sweepSome)));
+      return rebuilt;
+    },
   };
-}
-
-/** What a window shows, and the key after which the next one begins; undefined after the last. */
-interface Windowed<Key, Found> {
-  readonly found: Found;
-  readonly last: Key | undefined;
-}
-
-async function* inWindows<Key, Found>(
-  batch: CommitBatch,
-  first: Key,
-  look: (tx: Transaction, after: Key) => Windowed<Key, Found>,
-): AsyncIterable<Found> {
-  for (let after: Key | undefined = first; after !== undefined; ) {
-    const from: Key = after;
-    const { last, found } = await batch.read((tx) => look(tx, from));
-    yield found;
-    after = last;
-  }
 }
 
 /** The records of the crawl. A window is one of all crawls of the folder, so that its work is bounded. */
@@ -139,8 +116,8 @@ function examineRequests({ sql, space }: Transaction, after: number): Windowed<n
     return [{ id, states, hasRecord: hasRecord === 1 }];
   });
   const waiting = rows.filter(({ state }) => state !== 'leased' && state !== 'failed');
-  const entries: EntryBatch = { ids: waiting.map(({ id }) => id), odd };
-  return { found: { entries, breaches: rows.flatMap(rowBreaches) }, last: all.at(WINDOW - 1)?.n };
+  const found = { entries: { ids: waiting.map(({ id }) => id) }, odd, breaches: rows.flatMap(rowBreaches) };
+  return { found, last: all.at(WINDOW - 1)?.n };
 }
 
 /** What makes a row contradict itself. */

@@ -19,13 +19,13 @@ import { connect } from '../../../disk/sqlite.js';
 import { RefusedError } from '../../../errors.js';
 import type { Salvaged } from '../../open-options.js';
 import { type FirstShape, newTally, writeNewCrawl } from '../base/crawl-row.js';
+import { nameCrawls } from '../base/nameless-spaces.js';
 import { mendTables } from '../base/unreadable-values.js';
 import { createFile, removeFile } from '../file/database.js';
 import { enterFolder, otherUsers } from '../file/folder.js';
 import { writeRow } from '../file/rows.js';
 import { Statements } from '../file/statements.js';
 import { fileIn } from '../file/wal.js';
-import { nameCrawls } from './nameless-spaces.js';
 import { copyTable } from './readable-rows.js';
 
 /** @throws RefusedError while other processes have the folder open, unless forced. */

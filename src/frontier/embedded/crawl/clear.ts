@@ -86,6 +86,7 @@ function clearFailed(tx: Transaction): void {
   sql.run`DELETE FROM record WHERE n IN (SELECT n FROM failure WHERE space = ${space})`;
   sql.run`DELETE FROM request WHERE n IN (SELECT n FROM failure WHERE space = ${space})`;
   sql.run`DELETE FROM failure WHERE space = ${space}`;
+  sql.run`DELETE FROM ignored_page WHERE space = ${space}`;
   tx.tally.removed += tx.tally.failed;
   tx.tally.failed = 0;
   tx.tally.failed_records = 0;

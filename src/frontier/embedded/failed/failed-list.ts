@@ -1,5 +1,5 @@
 /** The failed list: why each request failed, oldest first. */
-import type { FailedRequest } from '../../frontier.js';
+import { type FailedRequest, type IgnoredPage, MAX_IGNORED } from '../../frontier.js';
 import type { Transaction } from '../base/transaction.js';
 import { plainText } from '../file/statements.js';
 import { incarnationName, type NodeRow } from '../nodes/node-row.js';
@@ -90,4 +90,16 @@ export function failureOf({ sql }: Transaction, n: number): Failure | null {
   const row = sql.get<Failure>`
     SELECT reason, status, attempts, node, failed_at AS failedAtMs, detail FROM failure WHERE n = ${n}`;
   return row ?? null;
+}
+
+/** Put a page at the end of the list of ignored ones. The oldest goes when the list is full. */
+export function addIgnored({ sql, space }: Transaction, { status, url, parent }: IgnoredPage): void {
+  sql.run`INSERT INTO ignored_page (space, status, url, parent)
+    VALUES (${space}, ${status}, ${plainText(url)}, ${parent === null ? null : plainText(parent)})`;
+  sql.run`DELETE FROM ignored_page WHERE space = ${space} AND sequence <=
+    (SELECT sequence FROM ignored_page WHERE space = ${space} ORDER BY sequence DESC LIMIT 1 OFFSET ${MAX_IGNORED})`;
+}
+
+export function listIgnored({ sql, space }: Transaction): IgnoredPage[] {
+  return sql.all<IgnoredPage>`SELECT status, url, parent FROM ignored_page WHERE space = ${space} ORDER BY sequence`;
 }

@@ -2,14 +2,17 @@
 import { type FeedView, feedLosses } from '../../care/care-store.js';
 import type { Transaction } from '../base/transaction.js';
 
-/** Also of a feed that the crawl has written to, and that has neither a row nor items. */
+/**
+ * Also of a feed that the crawl has written to, and that has neither a row nor items. Where the crawl knows of a checkpoint that
+ * its row does not have, the row is a new one: a settle begins it where somebody has deleted the other.
+ */
 export function feedViews({ sql, spaces, crawl }: Transaction): FeedView[] {
   const space = spaces.feeds.id;
   return sql.all<FeedView>`
-    SELECT feed, coalesce(n, 0) AS items, last - written AS said
+    SELECT feed, coalesce(n, 0) AS items, iif(written_bytes IS NULL AND value IS NOT NULL, NULL, last - written) AS said
     FROM (SELECT feed, count(*) AS n FROM outbox WHERE space = ${space} GROUP BY feed)
-      FULL JOIN (SELECT feed, last, written FROM feed WHERE space = ${space}) USING (feed)
-      FULL JOIN (SELECT value AS feed FROM json_each(${JSON.stringify(crawl.feeds)})) USING (feed)`;
+      FULL JOIN (SELECT feed, last, written, written_bytes FROM feed WHERE space = ${space}) USING (feed)
+      FULL JOIN (SELECT value AS feed, value FROM json_each(${JSON.stringify(crawl.feeds)})) USING (feed)`;
 }
 
 /**

@@ -49,9 +49,11 @@ export function countWaiting(tx: Transaction, feed: string): number {
 export function appendToOutbox(tx: Transaction, feed: string, texts: readonly string[]): void {
   const { sql, spaces } = tx;
   const space = spaces.feeds.need();
+  // Behind the items of a record that somebody has deleted.
   const { last } = sql.get<{ last: number }>`
-    INSERT INTO feed (space, feed, last) VALUES (${space}, ${feed}, ${texts.length})
-    ON CONFLICT (space, feed) DO UPDATE SET last = last + excluded.last RETURNING last`!;
+    INSERT INTO feed (space, feed, last) SELECT ${space}, ${feed}, coalesce(max(sequence), 0) + ${texts.length}
+      FROM outbox WHERE space = ${space} AND feed = ${feed}
+    ON CONFLICT (space, feed) DO UPDATE SET last = last + ${texts.length} RETURNING last`!;
   for (const [n, text] of texts.entries()) {
     const sequence = last - texts.length + 1 + n;
     sql.run`INSERT INTO outbox (space, feed, sequence, text) VALUES (${space}, ${feed}, ${sequence}, ${text})`;

@@ -36,7 +36,8 @@ export function lease(
   const holder = tx.nodes.requireAlive(number);
   const wanted = Math.min(max, MAX_LEASES);
   closeWhenSpent(tx);
-  const isOpen = tx.crawl.control === 'running' && tx.crawl.run?.closing === null;
+  // A run that could not be read has begun anew, without budgets.
+  const isOpen = tx.crawl.control === 'running' && (tx.crawl.run?.closing ?? null) === null;
   const room = roomForPages(tx, wanted);
   let taken: Taken = { leases: [] };
   if (isOpen && wanted > 0) {

@@ -7,7 +7,7 @@ import { commitCookies } from '../cookies/write-cookies.js';
 import { closeRun } from '../crawl/control.js';
 import { adjustDelay } from '../domains/autothrottle.js';
 import { commitValidators } from '../dupefilters/validators.js';
-import { fail } from '../failed/failed-list.js';
+import { addIgnored, fail } from '../failed/failed-list.js';
 import { addItems } from '../feeds/items.js';
 import { appendCommitted } from '../feeds/outbox.js';
 import { feedsOf, type JoinedNode, type NodeRow } from '../nodes/node-row.js';
@@ -72,6 +72,7 @@ function commitOne(
   // A budget that is used up comes first, since the first reason stays.
   closeWhenSpent(tx);
   if (effects.closing !== undefined) closeRun(tx, effects.closing);
+  if (effects.ignored !== undefined) addIgnored(tx, effects.ignored);
   if (effects.validators !== undefined && kind === 'done') {
     commitValidators(tx, effects.validators, (answer.dropped ?? 0) + (answer.trapped ?? 0) > 0);
   }

@@ -7,6 +7,8 @@
  */
 import { STALL_MS, type Stall } from '../../frontier.js';
 import type { Transaction } from '../base/transaction.js';
+import { hasUnreadableIn } from '../base/unreadable-values.js';
+import { ContradictingRows } from '../file/sqlite-errors.js';
 import type { NodeRow } from '../nodes/node-row.js';
 import { leasesOf } from './lease-records.js';
 
@@ -55,8 +57,12 @@ function isStuck(tx: Transaction, self: number): boolean {
   const { tally, domains, nodes, sql, space } = tx;
   const { pending, suspects, leased, delayed, volunteer } = tally;
   const isOthers = volunteer !== 0 && volunteer !== self && nodes.findAlive(volunteer) !== null;
-  if (pending > 0 || leased > 0 || (suspects > 0 && !isOthers))
-    return domains.nextDueAtMs() === null && domains.ready(1).length === 0;
+  if (pending > 0 || leased > 0 || (suspects > 0 && !isOthers)) {
+    if (domains.nextDueAtMs() !== null || domains.ready(1).length > 0) return false;
+    if (leased === 0 && hasUnreadableIn(sql, 'domain'))
+      throw new ContradictingRows('the table domain holds values that no crawlnode has written');
+    return true;
+  }
   if (suspects > 0 || delayed === 0) return false;
   return sql.get`SELECT 1 FROM request WHERE space = ${space} AND state = 'delayed' LIMIT 1` === undefined;
 }

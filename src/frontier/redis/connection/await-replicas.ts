@@ -9,15 +9,14 @@ import type { Reply } from './reply.js';
 const awaited: ReadonlySet<string> = new Set([
   ...[
     'push',
-    'push_links',
     'intake',
     'settle',
     'settle_and_lease',
     'leave',
     'feed_checkpoint',
     'retry_failed',
+    'restore_end',
   ],
-  ...['restore_end', 'receive_transfer', 'feed_move_in', 'merge_cookies', 'grant_pages'],
 ]);
 
 /** Less than the time limit of a command, so that the replicas' lag is known for what it is. */

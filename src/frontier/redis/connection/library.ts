@@ -23,6 +23,8 @@ const sharedLimits = Object.entries(limits)
   .sort()
   .join(', ');
 
+const keyWords = Object.keys(keyTypes);
+
 /** The closing reason of each budget, in the order of the checks. */
 const reasons = Object.entries(closingReasons)
   .map(([budget, reason]) => `{ budget = '${budget}', reason = '${reason}' }`)
@@ -78,7 +80,9 @@ function assemble(): Library {
     `local limits = { ${sharedLimits} }`,
     `local closingReasons = { ${reasons} }`,
     `local ${tables.join(', ')} = ${tables.map(() => '{}').join(', ')}`,
-    `local keyTypes = { ${keyTypes.map((type) => (type === null ? 'false' : `'${type}'`)).join(', ')} }`,
+    `local keyWords = { ${keyWords.map((word) => `'${word}'`)} }`,
+    `local keyTypes = { ${keyWords.map((word) => `['${word}'] = ${luaText(keyTypes[word])}`)} }`,
+    `local function keysByName(KEYS) return { ${keyWords.map((word, n) => `['${word}'] = KEYS[${n + 1}]`)} } end`,
     ...files.map((file) => `do -- ${file}\n${luaFiles[file]}end`),
   ].join('\n');
   const hash = createHash('sha1').update(body).digest('hex').slice(0, 8);
@@ -89,6 +93,8 @@ function assemble(): Library {
     functionOf: (verb) => `${name}_${verb}`,
   };
 }
+
+const luaText = (text: string | null | undefined): string => (text == null ? 'nil' : `'${text}'`);
 
 /** The table of a file: its name, in one word. */
 function tableOf(file: string): string {

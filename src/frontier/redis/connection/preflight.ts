@@ -1,16 +1,15 @@
 /** Checks before a Redis is used: whether it has functions, whether it would evict our keys, whether the keys are ours. */
-import { messageOf, RefusedError } from '../../../errors.js';
+import { RefusedError } from '../../../errors.js';
 import { dataFormats, otherFormat } from '../../data-format.js';
 import { classOf, type Dupefilter } from '../../dupefilter-classes.js';
 import type { FrontierKeys, OpenOptions } from '../../open-options.js';
 import { agreedDupefilter } from '../crawl/dupefilter.js';
-import { evictionDanger, INTSET_ENTRIES } from '../examine/server.js';
-import { allKeys, badSeedsKey, internalKey, ownKeys } from '../keys.js';
+import { evictionDanger, hasSmallIntsets, INTSET_ENTRIES } from '../examine/server.js';
+import { badSeedsKey, internalKey, ownKeys } from '../keys.js';
 import { mainKeyType } from '../request-columns.js';
-import type { Client } from './client.js';
+import { type Client, serversOf } from './client.js';
 import type { RedisConnection } from './connection.js';
 import { foreignKey, isMissingFunction } from './errors.js';
-import { text } from './reply.js';
 
 /** @throws RefusedError where the frontier could be evicted, a key holds another type, or the format is another. */
 export async function refuseUnsafeStore(connection: RedisConnection, options: OpenOptions): Promise<void> {
@@ -21,9 +20,8 @@ export async function refuseUnsafeStore(connection: RedisConnection, options: Op
     await refuseServerWithoutFunctions(client);
     await refuseOtherFormat(client, keys);
     await refuseForeignKeys(client, options);
+    if (classOf(shape.dupefilter).redisLayout === 'pieces: sets') await refuseSmallIntsets(client);
   });
-  if (acceptForeignKeys !== true && classOf(shape.dupefilter).redisLayout === 'pieces: sets')
-    await refuseSmallIntsets(connection, keys);
 }
 
 /** Call a function that does not exist: a server without functions does not know the command. */
@@ -33,19 +31,14 @@ async function refuseServerWithoutFunctions(client: Client): Promise<void> {
   });
 }
 
-/** When the test is not allowed or the memory is full, the default (512) is assumed. */
-async function refuseSmallIntsets(connection: RedisConnection, keys: FrontierKeys): Promise<void> {
-  let encoding = '';
-  try {
-    encoding = text(await connection.call('intsets', allKeys(keys), { count: INTSET_ENTRIES }, true));
-  } catch (error) {
-    if (!/NOPERM|OOM/.test(messageOf(error))) throw error;
+async function refuseSmallIntsets(client: Client): Promise<void> {
+  for (const server of serversOf(client)) {
+    if (!(await hasSmallIntsets(server))) continue;
+    throw new RefusedError(
+      `a CompactDupeFilter needs sets of ${INTSET_ENTRIES} numbers to stay small, and this Redis makes them seven times the size: set set-max-intset-entries to ${INTSET_ENTRIES} or more (CONFIG SET set-max-intset-entries ${INTSET_ENTRIES}, and in redis.conf), or choose another DUPEFILTER_CLASS`,
+      { code: 'intset_entries' },
+    );
   }
-  if (encoding === '' || encoding === 'intset') return;
-  throw new RefusedError(
-    `a CompactDupeFilter needs sets of ${INTSET_ENTRIES} numbers to stay small, and this Redis makes them seven times the size: set set-max-intset-entries to ${INTSET_ENTRIES} or more (CONFIG SET set-max-intset-entries ${INTSET_ENTRIES}, and in redis.conf), or choose another DUPEFILTER_CLASS`,
-    { code: 'intset_entries' },
-  );
 }
 
 /** @throws RefusedError naming the first key that holds another type than it should, and what to do. */

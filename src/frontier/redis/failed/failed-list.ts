@@ -60,6 +60,19 @@ export function failedList({ connection, options, call, dupefilter }: CrawlAcces
         cursor: isLast ? null : `${last.atUs} ${last.id.toString('hex')}`,
       };
     },
+    async ignored() {
+      const entries = await connection.patiently((client) =>
+        client.lrange(internalKey(keys, 'ignored'), 0, -1),
+      );
+      return entries.map((text) => {
+        const page = storedObject(text);
+        return {
+          status: numberField(page, 'status') ?? 0,
+          url: textField(page, 'url') ?? '',
+          parent: textField(page, 'parent') ?? null,
+        };
+      });
+    },
     async retry(requests) {
       return int(await call('retry_failed', { requests: columnsOf(requests, dupefilter()) }));
     },

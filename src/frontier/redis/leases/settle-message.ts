@@ -39,7 +39,7 @@ export function settleMessage(
   effects: Effects,
   { hasFeeds, maxCookieJars, node, dupefilter }: Sender,
 ): SettleMessage {
-  const { requests, withheld, items, cookies = [], custom = [], closing, validators } = effects;
+  const { requests, withheld, items, cookies = [], custom = [], closing, validators, ignored } = effects;
   const id = Buffer.from(lease.id, 'hex');
   const call = leaseCallOf(lease);
   const counters = countersInBounds(effects.stats);
@@ -62,6 +62,7 @@ export function settleMessage(
   }
   if (requests.length > 0) args.requests = columnsOf(requests, dupefilter);
   if (validators !== undefined) args.validators = validatorArguments(validators);
+  if (ignored !== undefined) args.ignored = JSON.stringify(ignored);
   if (custom.length > 0) args.custom = statArguments(custom);
   if (closing !== undefined) args.closing = closing;
   if (cookies.length > 0) {

@@ -13,7 +13,7 @@ local sizes = {
     return redis.call('ZCARD', crawl.keys.delayed) + redis.call('HLEN', crawl.keys.leases) + queue.pending(crawl)
   end,
   failed = function(crawl) return redis.call('ZCARD', crawl.keys.failed) end,
-  dupefilter = function(crawl) return dupefilters.of(crawl).count(crawl) end,
+  dupefilter = function(crawl) return dupefilters.count(crawl) end,
   start_urls = function(crawl)
     local bad = 0
     for _, startUrls in ipairs(crawl.startUrls) do bad = bad + redis.call('EXISTS', startUrls.bad) end

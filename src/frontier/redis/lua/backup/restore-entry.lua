@@ -120,7 +120,8 @@ function restore.seen(crawl, args)
       table.insert(found, args.marks[i])
     end
   end
-  marks.add(crawl, dupefilters.of(crawl).restore(crawl, found, untils, args.lives))
+  local class = dupefilters.of(crawl)
+  marks.add(crawl, class.restore and class.restore(crawl, found, untils, args.lives) or class.record(crawl, found))
 end
 
 function restore.items(crawl, args) lists.send('RPUSH', crawl.keys.items, args.values) end

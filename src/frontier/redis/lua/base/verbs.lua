@@ -14,7 +14,7 @@ local function crawlOf(KEYS, args, savesClock)
   local time = redis.call('TIME')
   local wallMs, wallUs = time[1] * 1000 + math.floor(time[2] / 1000), time[1] * 1000000 + time[2]
   return {
-    KEYS = KEYS, keys = keys.byName(KEYS),
+    KEYS = KEYS, keys = keysByName(KEYS),
     startUrls = keys.startUrls(KEYS),
     args = args,
     caller = args.caller,

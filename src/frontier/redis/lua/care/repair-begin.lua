@@ -13,9 +13,8 @@ local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'ru
   'stall_since', 'stall_tried', 'stall_left', 'repair_found' }
 local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'delayed', 'leases', 'held' }
 local NODES = { 'nodes', 'dead', 'node-info', 'settled', 'answers' }
-local KEPT = { failed = 'zset', failures = 'hash', crashes = 'hash', domains = 'hash', validators = 'hash',
-  ['domain-accepted'] = 'hash', early = 'set', robots = 'hash', ['robots-kept'] = 'zset', feeds = 'hash',
-  outbox = 'hash' }
+local KEPT = { 'failed', 'failures', 'crashes', 'domains', 'validators', 'domain-accepted', 'early', 'robots', 'robots-kept',
+  'feeds', 'outbox', 'ignored' }
 
 -- Its fields of numbers hold numbers, and those that all verbs need are there.
 local function mendMeta(crawl, args)
@@ -58,8 +57,8 @@ verbs.register('repair_begin', {}, function(crawl, args)
   local live = not isNew and keys.isOf('zset', at.nodes) and nodes.heardWithin(crawl, nodes.timeoutMs(crawl)) or 0
   if args.live and stall.isLeased(crawl) then return { 1, 0 } end
   if live > 0 and not args.force and not args.live then return { live, 0 } end
-  for word, type in pairs(KEPT) do
-    if not keys.isOf(type, at[word]) then redis.call('UNLINK', at[word]) end
+  for _, word in ipairs(KEPT) do
+    if not keys.isOf(keyTypes[word], at[word]) then redis.call('UNLINK', at[word]) end
   end
   if not meta.get(crawl, 'repairing') then
     local isRead, found = pcall(losses.found, crawl) -- not where a key holds another type

@@ -47,7 +47,7 @@ local function clearFailed(crawl)
   local ids = redis.call('ZRANGE', crawl.keys.failed, 0, -1)
   lists.send('HDEL', crawl.keys.requests, ids)
   lists.send('HDEL', crawl.keys.crashes, ids)
-  redis.call('UNLINK', crawl.keys.failed, crawl.keys.failures)
+  redis.call('UNLINK', crawl.keys.failed, crawl.keys.failures, crawl.keys.ignored)
   earlyLinks.forget(crawl, ids)
   if #ids > 0 then meta.add(crawl, 'removed', #ids) end
 end

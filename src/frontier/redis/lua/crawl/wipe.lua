@@ -3,7 +3,7 @@
 
 local QUEUE = { 'requests', 'meta', 'queue', 'domains', 'ready', 'waiting', 'delayed', 'suspects', 'leases', 'nodes',
   'dead', 'node-info', 'held', 'settled', 'crashes', 'answers', 'robots', 'robots-kept', 'cookies', 'cookie-versions', 'jars',
-  'validators', 'domain-accepted' }
+  'validators', 'domain-accepted', 'ignored' }
 
 -- Deletes the requests, their indexes and the cookies, but not the failed list.
 function wipe.queue(crawl)

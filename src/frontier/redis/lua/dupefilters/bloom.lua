@@ -109,8 +109,6 @@ dupefilters.BloomDupeFilter = {
     pieces.save(crawl)
     return index.seen - before
   end,
-  count = function(crawl) return pieces.index(crawl).seen end,
   size = function(crawl) return pieces.index(crawl).seen end,
   holdsAny = function(index, number) return number < index.allocated end,
-  restore = function(crawl, marks) return dupefilters.BloomDupeFilter.record(crawl, marks, {}, false) end,
 }

@@ -85,9 +85,7 @@ dupefilters.CompactDupeFilter = {
     end
     return (isNegative and '-' or '') .. decimal(high, low)
   end,
-  count = function(crawl) return pieces.index(crawl).seen end,
   size = function(crawl) return pieces.index(crawl).seen end,
   -- On the mean a piece holds 192. Where many were forgotten, one may be empty.
   holdsAny = function(index) return index.pieces == 1 and index.seen > 0 or index.seen >= 32 * index.pieces end,
-  restore = function(crawl, marks) return dupefilters.CompactDupeFilter.record(crawl, marks) end,
 }

@@ -6,12 +6,12 @@
 --                                         shrank, where that is not the same
 --   markOf(id)                            the mark of a request without dontFilter, from its id, the fingerprint (20 bytes);
 --                                         only with forget
---   count(crawl)                          how many it holds
---   size(crawl)                           the same in O(1), with those that have expired: see marks.lua
+--   size(crawl)                           how many it holds, in O(1); with those that have expired: see marks.lua
+--   count(crawl)                          the same without those that have expired; absent where none expires
 --   holdsAny(index, number)               of a class of many keys: whether this piece must exist
 --   restore(crawl, marks, untils, lives)  record marks of a backup; those that are there already stay as they are. untils:
 --                                         the instants they are forgotten; lives: entries of state.lua; nil where not
---                                         known. Returns by how much its size grew
+--                                         known. Returns by how much its size grew. Absent where it does what record does
 --   followsRequests                       whether it stores the state of each request (state.lua)
 -- A mark is a fingerprint as the class stores it; the client makes it. dupefilter-classes.ts describes each class to the client.
 --
@@ -41,6 +41,12 @@ end
 function dupefilters.agree(crawl)
   local text = crawl.args.dupefilter.text
   if meta.get(crawl, 'dupefilter') ~= text then meta.set(crawl, 'dupefilter', text) end
+end
+
+-- How many fingerprints it holds, without those that have expired.
+function dupefilters.count(crawl)
+  local class = dupefilters.of(crawl)
+  return (class.count or class.size)(crawl)
 end
 
 function dupefilters.exists(crawl) return redis.call('EXISTS', crawl.keys.dupefilter, crawl.keys.index) > 0 end

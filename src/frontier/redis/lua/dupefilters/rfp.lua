@@ -4,7 +4,5 @@ dupefilters.RFPDupeFilter = {
   record = function(crawl, marks) return lists.send('SADD', crawl.keys.dupefilter, marks) end,
   forget = function(crawl, mark) return redis.call('SREM', crawl.keys.dupefilter, mark) end,
   markOf = function(id) return lists.hex(id) end,
-  count = function(crawl) return redis.call('SCARD', crawl.keys.dupefilter) end,
   size = function(crawl) return redis.call('SCARD', crawl.keys.dupefilter) end,
-  restore = function(crawl, marks) return lists.send('SADD', crawl.keys.dupefilter, marks) end,
 }

@@ -50,7 +50,6 @@ dupefilters.StateDupeFilter = {
   end,
   forget = function(crawl, mark) return redis.call('HDEL', crawl.keys.dupefilter, mark) end,
   markOf = function(id) return id end,
-  count = function(crawl) return redis.call('HLEN', crawl.keys.dupefilter) end,
   size = function(crawl) return redis.call('HLEN', crawl.keys.dupefilter) end,
   -- Another class has recorded no more than that the fingerprint was seen.
   restore = function(crawl, marks, _, lives)

@@ -22,6 +22,7 @@
 --   custom              changes of the user's own stats, see base/custom-stats.lua; absent when there are none
 --   closing             a reason to close the run with; absent for none
 --   validators          of the page, see dupefilters/validators.lua; absent where they are not kept
+--   ignored             of a page whose status was ignored: its JSON for the list of these; else absent
 -- args.counters: names of counters. args.feeds: the feeds and outboxes of pipelines that this node joined with.
 -- Returns for each JSON of committed, and where it is not, resend: judged under another epoch, or closed: the run's item budget
 --   was used up before this page with its items came, so its request is pending again; and where it is, epoch, allSeen: whether
@@ -76,6 +77,7 @@ local function openBatch(crawl)
     items = {}, feedItems = {}, files = files, pipelines = pipelines,
     pipelineItems = #pipelines > 0 and {} or nil, -- the feed items with their ids; nil where no pipeline takes them
     latencies = {}, isThrottled = autothrottle.isOn(crawl),
+    ignored = {},
     settled = 0, -- pages that are done or failed
     answers = {}, -- to keep, see answers.lua
   }
@@ -134,6 +136,7 @@ local function commitOne(crawl, batch, page, held)
   if page.custom then customStats.apply(crawl, page.custom) end
   if page.closing then closeRun(crawl, page.closing) end
   if page.validators then validators.commit(crawl, page, batch.epoch, hasDropped) end
+  if page.ignored then batch.ignored[#batch.ignored + 1] = page.ignored end
   addLatency(batch, page, held)
   if page.kind == 'done' or page.kind == 'failed' then batch.settled = batch.settled + 1 end
   return answer
@@ -166,6 +169,10 @@ local function saveBatch(crawl, batch)
   leaseRecords.finish(crawl, batch.endedIds, batch.ended)
   for _, latency in ipairs(batch.latencies) do autothrottle.adjust(crawl, unpack(latency)) end
   lists.send('RPUSH', crawl.keys.items, batch.items)
+  if #batch.ignored > 0 then
+    lists.send('RPUSH', crawl.keys.ignored, batch.ignored)
+    redis.call('LTRIM', crawl.keys.ignored, -limits.MAX_IGNORED, -1)
+  end
   feeds.append(crawl, batch.files, batch.feedItems)
   feeds.append(crawl, batch.pipelines, batch.pipelineItems or {})
   cookies.save(crawl)

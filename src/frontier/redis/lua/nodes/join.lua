@@ -66,7 +66,7 @@ end
 -- What the crawl holds.
 local function found(crawl, others)
   return { pending = queue.pending(crawl), delayed = redis.call('ZCARD', crawl.keys.delayed),
-    leased = redis.call('HLEN', crawl.keys.leases), seen = dupefilters.of(crawl).count(crawl),
+    leased = redis.call('HLEN', crawl.keys.leases), seen = dupefilters.count(crawl),
     lost = meta.number(crawl, 'lost'), nodes = others,
     seenGone = meta.number(crawl, 'marks_gone'), seenExpires = meta.get(crawl, 'marks_expire') == '1' }
 end

@@ -1,0 +1,95 @@
+/** Rows that somebody changes under a live node: a crawl is over only when its rows say so, whatever the counters say. */
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { connect } from '../../../src/disk/sqlite.js';
+import { openEmbedded } from '../../../src/frontier/embedded/embedded-frontier.js';
+import { fileIn } from '../../../src/frontier/embedded/file/wal.js';
+import type { Frontier } from '../../../src/frontier/frontier.js';
+import { startKey } from '../../../src/frontier/shared-settings/run-arguments.js';
+
+import { commit, nameOf, request, retry, take } from '../../frontier-contract/world.js';
+import { joinAs } from '../../helpers/joining.js';
+import { openOptions } from '../../helpers/open-options.js';
+import { type TempDir, tempDir } from '../../helpers/temp-dir.js';
+
+const pages = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => request(name, { domain: `${name}.example` }));
+const args = { section: 'all' };
+const requestCounters = 'pending = 0, suspects = 0, delayed = 0, leased = 0';
+
+describe('a crawl in a file', () => {
+  let folder: TempDir;
+  let dir: string;
+  let frontier: Frontier;
+  beforeEach(async () => {
+    folder = tempDir('hands');
+    dir = join(folder.dir, 'store');
+    frontier = await openEmbedded(openOptions(dir, 'news'), dir);
+    await joinAs(frontier, { hasStart: true, args });
+  });
+  afterEach(async () => {
+    await frontier.close();
+    await folder.remove();
+  });
+
+  function hand(statement: string): void {
+    const connection = connect(fileIn(dir));
+    connection.exec(statement);
+    connection.close();
+  }
+
+  /** Crawl to the end. @returns the names of what was given out */
+  async function rest(): Promise<string[]> {
+    const found: string[] = [];
+    for (const endsAt = performance.now() + 10_000; performance.now() < endsAt; ) {
+      const { leases, crawl } = await frontier.lease(10, 0);
+      for (const lease of leases) {
+        found.push(nameOf(lease));
+        await commit(frontier, lease, undefined, { items: ['{}'] });
+      }
+      if (crawl.finished) return found.sort();
+    }
+    throw new Error(`not finished; given out: ${found}`);
+  }
+
+  it.each([
+    ['counters say that no request is left', `UPDATE tally SET ${requestCounters}`],
+    ['counters say that fewer are left than none', 'UPDATE tally SET pending = pending - 4'],
+    ['keys have no names', 'DELETE FROM space'],
+    ['domains are in no state', "UPDATE domain SET state = 'x', until = NULL"],
+    ['domains have negative numbers', 'UPDATE domain SET active = -1, next_at = -5'],
+    ['run cannot be read', "UPDATE crawl SET run = 'x'"],
+    ['run has budgets that cannot be read', "UPDATE crawl SET run = json_set(run, '$.budgets', 'x')"],
+    ['tunables cannot be read', "UPDATE crawl SET tunables = json_remove('{}', '$.x')"],
+  ])('whose %s is crawled to its end, and each page once', { timeout: 30_000 }, async (_, statement) => {
+    await frontier.push(pages, 'start', { from: 0, total: pages.length, key: startKey(args) });
+    const [first, second] = await take(frontier, 2);
+    await commit(frontier, first!, undefined, { items: ['{}'] });
+    await commit(frontier, second!, retry(second!, 50));
+    hand(statement);
+    const found = await rest();
+    expect([...found, nameOf(first!)].sort()).toEqual(pages.map(({ record }) => nameOf({ record } as never)));
+    expect(await frontier.push(pages, 'links')).toMatchObject({ accepted: 0 });
+    expect(await frontier.snapshot()).toMatchObject({ done: 6, lost: 0, items: 6, seen: 6 });
+    expect(await frontier.verify()).toEqual([]);
+  });
+
+  it.each([
+    ['counter says 0', 'UPDATE space SET entries = 0'],
+    ['key has no name', "DELETE FROM space WHERE name LIKE '%start_urls'"],
+  ])('with seeds whose %s is not over before they are read', async (_, statement) => {
+    await frontier.push([], 'start', { from: 0, total: 0, key: startKey(args) });
+    await frontier.push(pages.slice(0, 1), 'links');
+    await frontier.appendSeeds(['https://seed.example']);
+    await commit(frontier, (await take(frontier, 1))[0]!);
+    hand(statement);
+    expect((await frontier.lease(1, 0)).crawl).toMatchObject({ finished: false, seedsWaiting: 1 });
+    expect(await frontier.peekSeeds(9)).toHaveLength(1);
+  });
+
+  it('whose dupefilter has no name takes no page for new', async () => {
+    await frontier.push(pages, 'links');
+    hand("DELETE FROM space WHERE name = 'news:dupefilter'");
+    expect(await frontier.push([...pages, request('new')], 'links')).toMatchObject({ accepted: 1 });
+    expect(await frontier.snapshot()).toMatchObject({ seen: 7 });
+  });
+});
