@@ -117,10 +117,10 @@ async function crawlsOf(
   texts: SettingTexts,
   add: (findings: readonly Finding[]) => void,
 ): Promise<[name: string, settings: Settings][]> {
-  const { loaded } =
+  const loaded =
     spider === undefined
       ? await loadProject(context, texts)
-      : await loadSpiderOrSettings(context, spider, texts);
+      : (await loadSpiderOrSettings(context, spider, texts)).loaded;
   const { settings } = loaded;
   add(await openFiles(loaded, context.env));
   if (spider !== undefined) return [[spider, settings]];

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { addAbortSignal, pipeline, type Readable } from 'node:stream';
 import type { SeedText } from '../../crawler/seeds/seed-text.js';
 import { UsageError } from '../../errors.js';
+import { MAX_SEED_BYTES } from '../../frontier/frontier.js';
 import type { Context } from '../context.js';
 import { decompressGzip } from './decompress.js';
 import { splitLines } from './split-lines.js';
@@ -113,17 +114,22 @@ const UTF16 = /^\uFFFD\uFFFD/;
 
 async function* plainLines(name: string, stream: Readable): AsyncIterable<SeedText> {
   let number = 0;
-  for await (const line of splitLines(stream)) {
-    number += 1;
-    if (number === 1 && UTF16.test(line)) throw new UsageError(`${name} is UTF-16: save it as UTF-8`);
-    const text = (number === 1 ? line.replace(/^\uFEFF/, '') : line).trim();
-    if (text !== '' && !COMMENT.test(text)) yield { text, where: `${name}:${number}` };
+  for await (const lines of splitLines(stream, MAX_SEED_BYTES)) {
+    for (const line of lines) {
+      number += 1;
+      if (number === 1 && UTF16.test(line)) throw new UsageError(`${name} is UTF-16: save it as UTF-8`);
+      const text = (number === 1 ? line.replace(/^\uFEFF/, '') : line).trim();
+      if (text === '' || COMMENT.test(text)) continue;
+      const where = `${name}:${number}`;
+      if (text.length > MAX_SEED_BYTES) yield { text, where, problem: 'the line is longer than 1 MB' };
+      else yield { text, where };
+    }
   }
 }
 
 /** A line without the field yields an empty text, which is reported as a bad seed. */
 async function* jsonLinesField(name: string, stream: Readable, column: string): AsyncIterable<SeedText> {
-  for await (const { text, where } of plainLines(name, stream)) yield { text: fieldOf(text, column), where };
+  for await (const line of plainLines(name, stream)) yield { ...line, text: fieldOf(line.text, column) };
 }
 
 function fieldOf(text: string, column: string): string {
@@ -146,7 +152,10 @@ async function* csvColumn(
   const { parse } = await import('csv-parse');
   let at = -1;
   let row = 0;
-  const parser = parse({ bom: true, relax_column_count: true, skip_empty_lines: true, trim: true });
+  const parser = parse({
+    ...{ bom: true, relax_column_count: true, skip_empty_lines: true, trim: true },
+    max_record_size: MAX_SEED_BYTES,
+  });
   // The reader of the parser receives the errors.
   pipeline(stream, parser, () => {});
   for await (const cells of parser as AsyncIterable<string[]>) {
