@@ -3,7 +3,6 @@ import { apiPage } from './api-page.js';
 import { commandsPage } from './commands-page.js';
 import { documentSettings } from './settings-file.js';
 import { settingsPage } from './settings-page.js';
-import { settingsTypes } from './settings-types.js';
 import { SourceApi } from './source-api.js';
 import { statsPage } from './stats-page.js';
 
@@ -17,7 +16,6 @@ export async function referencePages(): Promise<Readonly<Record<string, string>>
   ]);
   return {
     'config/crawlnode.yaml': documentSettings(),
-    'src/settings/settings-input.ts': settingsTypes(),
     'docs/reference/settings.md': settingsPage(),
     'docs/reference/commands.md': await commandsPage(),
     'docs/reference/stats-and-counters.md': statsPage(source),

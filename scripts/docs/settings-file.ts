@@ -2,6 +2,7 @@
 import { stringify } from 'yaml';
 import { wrap } from '../../src/cli/terminal/reflow.js';
 import { definitionOf, settingSections } from '../../src/settings/schema.js';
+import { meaningOf } from './setting-docstrings.js';
 
 const WIDTH = 100;
 
@@ -24,7 +25,7 @@ export function documentSettings(): string {
 function documentSetting(name: string): string {
   const definition = definitionOf(name)!;
   const notes = [
-    definition.text,
+    meaningOf(name),
     definition.unit && `Unit: ${definition.unit}.`,
     definition.isCommonName &&
       'Other programs use this name too, so a wrong value in the environment is only a warning.',

@@ -2,6 +2,7 @@
 import { stringify } from 'yaml';
 import { definitionOf, settingNames, settingSections } from '../../src/settings/schema.js';
 import { code, page, plain, table } from './markdown.js';
+import { meaningOf } from './setting-docstrings.js';
 
 const intro = `A setting can be written in five places. When several of them name it, the first of this list wins:
 
@@ -33,7 +34,7 @@ function settingsTable(names: readonly string[]): string {
       `<a name="${name}"></a>${code(name)}`,
       defaultText(definition.default),
       definition.unit,
-      plain(definition.text),
+      plain(meaningOf(name)),
     ]);
   return table(['setting', 'default', 'unit', 'meaning'], rows);
 }

@@ -3,12 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { referencePages } from './reference-pages.js';
-import { settingsTypes } from './settings-types.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-
-// The API page is read from the source, which this file is part of.
-await writeFile(path.join(root, 'src/settings/settings-input.ts'), settingsTypes());
 
 for (const [file, text] of Object.entries(await referencePages())) {
   const to = path.join(root, file);

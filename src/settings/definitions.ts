@@ -1,6 +1,6 @@
 /**
- * The list of all settings, with the names of Scrapy and Scrapy-Redis: type, default, unit and description. The loader,
- * `crawlnode settings`, `config/crawlnode.yaml`, the types and the docs derive from it.
+ * The list of all settings, with the names of Scrapy and Scrapy-Redis: type, default, unit, and a docstring, which an editor
+ * shows. The loader, `crawlnode settings`, `config/crawlnode.yaml`, the types and the docs derive from it.
  */
 import { cookieSettings } from './sections/cookies.js';
 import { downloadSettings } from './sections/download.js';
@@ -13,7 +13,19 @@ import { projectSettings } from './sections/project.js';
 import { proxySettings } from './sections/proxies.js';
 import { redisSettings } from './sections/redis-connection.js';
 
-export const definitions = {
+/** As an intersection, so that the declarations of the package keep the docstrings. */
+type Definitions = typeof projectSettings &
+  typeof redisSettings &
+  typeof frontierSettings &
+  typeof itemSettings &
+  typeof fileSettings &
+  typeof downloadSettings &
+  typeof cookieSettings &
+  typeof proxySettings &
+  typeof httpCacheSettings &
+  typeof middlewareSettings;
+
+export const definitions: Definitions = {
   ...projectSettings,
   ...redisSettings,
   ...frontierSettings,
@@ -26,7 +38,7 @@ export const definitions = {
   ...middlewareSettings,
 };
 
-export type SettingName = keyof typeof definitions;
+export type SettingName = keyof Definitions;
 
 /** What most projects change. */
 const common: readonly SettingName[] = [

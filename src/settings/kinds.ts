@@ -11,8 +11,6 @@ export interface Definition<Out = unknown, In = Out> {
   readonly default: In;
   /** `seconds`, `bytes` …; empty for a value without a unit. */
   readonly unit: string;
-  /** One or two sentences for `config/crawlnode.yaml` and the docs. */
-  readonly text: string;
   /** Completes "expected …". */
   readonly expects: string;
   /** The values that completion in a shell offers; none where the value is not one of a few. */
@@ -38,7 +36,6 @@ export interface Definition<Out = unknown, In = Out> {
 /** Options of every kind. */
 interface KindOptions<In> {
   readonly default: In;
-  readonly text: string;
   readonly unit?: string;
   readonly isCommonName?: boolean;
   readonly environmentNames?: readonly string[];
@@ -87,7 +84,7 @@ export function optionalText(
     readonly pattern?: RegExp;
     readonly expects?: string;
     readonly secret?: boolean;
-  },
+  } = {},
 ): Definition<string | null> {
   const type = options.pattern ? z.string().regex(options.pattern) : z.string();
   const definition = define(
@@ -100,10 +97,8 @@ export function optionalText(
 }
 
 /** A file or folder, or null for none. */
-export function optionalPath(
-  options: Omit<KindOptions<string | null>, 'default'>,
-): Definition<string | null> {
-  const definition = optionalText({ ...options, expects: 'a path, or null' });
+export function optionalPath(): Definition<string | null> {
+  const definition = optionalText({ expects: 'a path, or null' });
   return { ...definition, resolve: (value, dir) => (value === null ? null : path.resolve(dir, value)) };
 }
 
@@ -171,15 +166,14 @@ export function map<V extends z.ZodType>(
 }
 
 /** The path of a module, an object that a program gives in place of one, or null. */
-export function moduleOrObject(isObject: (value: unknown) => boolean, text: string) {
+export function moduleOrObject(isObject: (value: unknown) => boolean) {
   const type = z.union([z.string().min(1), z.custom<object>(isObject)]).nullable();
-  return define(type, 'the path of a module, or null', { default: null, text }, textOrNull);
+  return define(type, 'the path of a module, or null', { default: null }, textOrNull);
 }
 
 /** A setting that is accepted with any value, and does nothing. @param why completes "it has no effect: …" */
 export function withoutEffect(value: unknown, why: string): Definition {
-  const options = { default: value, text: `It has no effect: ${why}.` };
-  return { ...define(z.unknown(), 'any value', options, (text) => text), ignored: why };
+  return { ...define(z.unknown(), 'any value', { default: value }, (text) => text), ignored: why };
 }
 
 /** A setting of any other zod type. */
@@ -193,7 +187,6 @@ export function define<Out, In>(
     zod: type,
     default: options.default,
     unit: options.unit ?? '',
-    text: options.text,
     expects,
     offered: [],
     fromText,

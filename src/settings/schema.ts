@@ -3,7 +3,6 @@ import type * as z from 'zod';
 import { definitions, type SettingName, settingSections } from './definitions.js';
 import type { Definition } from './kinds.js';
 import type { OwnSettingsInput, OwnSettingsOutput } from './own/project-types.js';
-import type { SettingsInput as BuiltInSettingsInput } from './settings-input.js';
 
 export { definitions, type SettingName, settingSections };
 
@@ -11,14 +10,16 @@ export { definitions, type SettingName, settingSections };
  * Settings as a settings file or a spider may write them: any of them, in any accepted spelling, with those that the project
  * declares (`ProjectTypes`). Times are in seconds, sizes in bytes.
  */
-export type SettingsInput = BuiltInSettingsInput & OwnSettingsInput;
+export type SettingsInput = {
+  readonly [N in keyof typeof definitions]?: z.input<(typeof definitions)[N]['zod']> | undefined;
+} & OwnSettingsInput;
 
 /**
  * All settings as the program reads them, normalized and with absolute paths. Units are those of Scrapy (seconds, bytes).
- * Made from `SettingsInput`, whose docstrings it keeps, and from the schema of the project (`ProjectTypes`).
+ * With those of the schema of the project (`ProjectTypes`).
  */
 export type Settings = {
-  readonly [N in keyof BuiltInSettingsInput]-?: z.output<(typeof definitions)[N]['zod']>;
+  readonly [N in keyof typeof definitions]: z.output<(typeof definitions)[N]['zod']>;
 } & OwnSettingsOutput;
 
 export const settingNames = Object.keys(definitions) as SettingName[];

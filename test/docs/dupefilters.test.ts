@@ -1,8 +1,8 @@
 /** The lists of dupefilter classes in settings, docs and bench name every class. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { meaningOf } from '../../scripts/docs/setting-docstrings.js';
 import { expires } from '../../src/frontier/dupefilter-classes.js';
-import { definitions } from '../../src/settings/definitions.js';
 import { everyDupefilter } from '../helpers/frontier/every-dupefilter.js';
 
 it.each(everyDupefilter)('$class is in every list of the classes', (dupefilter) => {
@@ -21,5 +21,5 @@ it.each(everyDupefilter)('$class is in every list of the classes', (dupefilter) 
     ([file, entry]) => !readFileSync(file, 'utf8').includes(entry),
   );
   expect(missing).toEqual([]);
-  expect(definitions.DUPEFILTER_CLASS.text).toContain(`${name}:`);
+  expect(meaningOf('DUPEFILTER_CLASS')).toContain(`${name}:`);
 });

@@ -9,6 +9,7 @@ import { createGzip } from 'node:zlib';
 import { makeFolder } from '../../disk/make-folder.js';
 import { CrawlnodeError, messageOf, UsageError } from '../../errors.js';
 import type { BackupEntry } from '../../frontier/backup/entry.js';
+import { isSystemError } from '../messages/error-report.js';
 import { type BackupHeader, countEntry, type EntryCounts } from './backup-file.js';
 
 /** A partial file this old is abandoned. An active one grows continuously, except while the store is down. */
@@ -49,30 +50,32 @@ export async function writeBackup(
 ): Promise<WrittenBackup> {
   // A random name, because the pid is often the same in every container.
   const partial = `${file}.${randomBytes(4).toString('hex')}.partial`;
-  const handle = await reportUnwritable(file, async () => {
+  let handle: FileHandle | undefined;
+  try {
     makeFolder(path.dirname(file));
     await removeAbandoned(file);
     // It holds requests with their headers and cookies.
-    return open(partial, 'wx', 0o600);
-  });
-  try {
+    const opened = await open(partial, 'wx', 0o600);
+    handle = opened;
     const counts: Record<string, number> = {};
     const lines = Readable.from(linesOf(header, entries, counts, onProgress), { highWaterMark: 2 });
-    const sink = (chunks: AsyncIterable<string>) => writeFile(handle, chunks);
+    const sink = (chunks: AsyncIterable<string>) => writeFile(opened, chunks);
     if (file.endsWith('.gz')) await pipeline(lines, createGzip({ level: LEVEL }), sink);
     else await pipeline(lines, sink);
-    const { size } = await handle.stat();
-    await reportUnwritable(file, async () => {
-      await handle.sync();
-      await handle.close();
-      await rename(partial, file);
-      await syncFolder(path.dirname(file));
-    });
+    const { size } = await opened.stat();
+    await opened.sync();
+    await opened.close();
+    await rename(partial, file);
+    await syncFolder(path.dirname(file));
     const { entries: total = 0, ...values } = counts;
     return { file, bytes: size, entries: total, counts: values };
   } catch (error) {
-    await closeAndRemove(handle, partial);
-    throw isFileSystemError(error) ? unwritableError(file, error) : error;
+    await handle?.close().catch(() => {});
+    await rm(partial, { force: true }).catch(() => {});
+    // Errors of the store have a message of their own.
+    if (error instanceof CrawlnodeError || !isSystemError(error)) throw error;
+    const message = `the backup ${file} cannot be written: ${messageOf(error)}; nothing was cleared`;
+    throw new CrawlnodeError('backup_unwritable', message, { cause: error });
   }
 }
 
@@ -108,14 +111,6 @@ async function* linesOf(
   counts.entries = total;
 }
 
-async function reportUnwritable<T>(file: string, action: () => Promise<T>): Promise<T> {
-  try {
-    return await action();
-  } catch (error) {
-    throw unwritableError(file, error);
-  }
-}
-
 /** Remove partial files of this backup that killed processes left behind. */
 async function removeAbandoned(file: string): Promise<void> {
   const folder = path.dirname(file);
@@ -128,26 +123,9 @@ async function removeAbandoned(file: string): Promise<void> {
   }
 }
 
-async function closeAndRemove(handle: FileHandle, partial: string): Promise<void> {
-  await handle.close().catch(() => {});
-  await rm(partial, { force: true }).catch(() => {});
-}
-
 /** Make the rename durable. Errors are ignored, because not every file system supports it. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => null);
   await handle?.sync().catch(() => {});
   await handle?.close();
-}
-
-const isFileSystemError = (error: unknown): boolean =>
-  typeof (error as NodeJS.ErrnoException).syscall === 'string';
-
-function unwritableError(file: string, error: unknown): CrawlnodeError {
-  if (error instanceof CrawlnodeError) return error;
-  return new CrawlnodeError(
-    'backup_unwritable',
-    `the backup ${file} cannot be written: ${messageOf(error)}; nothing was cleared`,
-    { cause: error },
-  );
 }

@@ -105,7 +105,7 @@ async function crawlsOf(
     findings.push(...(await openFiles(loaded, context.env)));
     return [[spider, loaded.settings]];
   }
-  const { loaded } = await loadProject(context, texts);
+  const loaded = await loadProject(context, texts);
   const { settings } = loaded;
   findings.push(...(await openFiles(loaded, context.env)));
   const discovery = await discover(context, settings);

@@ -1,28 +1,20 @@
 /** `crawlnode reset`: prints how much state a spider and job have, then deletes the selected parts. */
 import path from 'node:path';
 import type { Command } from 'commander';
-import { crawlName } from '../../crawler/project/crawls-in-store.js';
-import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
-import { shapeOf } from '../../crawler/project/settings-to-options.js';
+import { crawlsInStore } from '../../crawler/project/crawls-in-store.js';
 import { UsageError } from '../../errors.js';
-import { n } from '../../format-amounts.js';
-import { noteBackup } from '../../frontier/choose-engine.js';
 import { allParts, type Part } from '../../frontier/frontier.js';
-import { createBackup } from '../backup/create-backup.js';
-import { refuseExisting, type WrittenBackup } from '../backup/write-backup.js';
+import { refuseExisting } from '../backup/write-backup.js';
 import type { CliCommand } from '../command.js';
-import { type Context, note, print, printJson } from '../context.js';
+import { type Context, note } from '../context.js';
 import { parseDuration } from '../options/duration.js';
 import { atLeastOne, commaList } from '../options/option-parsers.js';
 import { jobOption, settingTextsOf, spiderWords } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import type { CleanPolicy } from '../reset/clean-policy.js';
-import { refuseWhileCrawling } from '../reset/live-nodes.js';
-import { type AllJobsOptions, resetAllJobs } from '../reset/reset-all-jobs.js';
-import { namedParts, ownParts } from '../reset/reset-parts.js';
-import { noSuchCrawl, planJson, planReset, type ResetCrawl, showPlan } from '../reset/reset-plan.js';
-import { confirm } from '../terminal/confirm.js';
-import { oneLine } from '../terminal/printable.js';
+import { resetCrawls } from '../reset/reset-crawls.js';
+import { namedParts } from '../reset/reset-parts.js';
+import { noSuchCrawl, type ResetCrawl } from '../reset/reset-plan.js';
 
 /** The parts without `--only` or `--all`. They do not include the items. */
 const DEFAULT_PARTS: readonly Part[] = ['queue', 'dupefilter', 'start_urls', 'failed', 'stats'];
@@ -76,70 +68,32 @@ export const command: CliCommand = {
       .addHelpText('after', help),
   run: async (context, [spider = ''], options) => {
     const wanted = partsOf(options);
-    const how = {
-      policy: policyOf(options),
-      force: options.force === true,
-      dryRun: options.dryRun === true,
-      yes: options.yes === true,
-    };
     refuseContradictions(options);
+    const allJobs = options.allJobs === true;
+    const file = options.backup as string | undefined;
+    const force = options.force === true;
     const { loaded, create } = await loadSpiderOrSettings(context, spider, settingTextsOf(options), {
       mayBeNew: true,
     });
+    if (file !== undefined) refuseExisting(path.resolve(context.cwd, file), force);
     const crawl = { spider, job: loaded.settings.JOB, settings: loaded.settings };
-    if (options.allJobs === true) return resetAllJobs(context, crawl, { ...how, wanted });
-    const isKnownCrawl = create !== null && options.job === undefined;
-    return resetOne(context, crawl, {
-      ...how,
-      wanted,
-      isKnownCrawl,
-      file: options.backup as string | undefined,
+    const crawls = allJobs ? await jobsOf(context, crawl) : [crawl];
+    return resetCrawls(context, crawls, {
+      ...{ wanted, policy: policyOf(options), force, allJobs, file },
+      dryRun: options.dryRun === true,
+      yes: options.yes === true,
+      mustExist: create === null || options.job !== undefined,
     });
   },
 };
 
-interface ResetOptions extends AllJobsOptions {
-  /** The project has this spider, so the name is not a typing error, and an empty store is not an error either. */
-  readonly isKnownCrawl: boolean;
-  readonly file: string | undefined;
-}
-
-/** @throws UsageError when the store holds nothing of a crawl whose name may be mistyped. */
-async function resetOne(
-  context: Context,
-  crawl: ResetCrawl,
-  { wanted, policy, force, dryRun, yes, isKnownCrawl, file }: ResetOptions,
-): Promise<number> {
-  const { spider, job, settings } = crawl;
-  const open = openOptions(settings, spider);
-  const { parts, keys, skippedKeys } = ownParts(wanted, settings, open, force);
-  for (const key of skippedKeys)
-    note(context, `${key} is shared with other spiders and stays; --force deletes it too`);
-  if (file !== undefined) refuseExisting(path.resolve(context.cwd, file), force);
-  // Keys of other programs can be deleted but not backed up.
-  return withFrontier({ ...open, keys, acceptForeignKeys: file === undefined }, async (frontier) => {
-    const plan = await planReset(frontier, crawl, parts, policy);
-    if (!plan.existsInStore && !isKnownCrawl) throw noSuchCrawl(crawl);
-    const { counts } = plan;
-    if (counts !== null && !dryRun && !force) await refuseWhileCrawling(context, frontier, crawl);
-    if (!context.globals.json) showPlan(context, plan, { dryRun, backupFile: file });
-    if (counts === null || dryRun) {
-      if (context.globals.json) printJson(context, planJson(plan, dryRun));
-      return 0;
-    }
-    if (!yes) await confirm(context, 'reset', `Delete these parts of ${crawlName(crawl)}?`);
-    const shape = shapeOf(settings);
-    const backup =
-      file === undefined
-        ? null
-        : await createBackup(context, frontier, { file, spider, job, shape, parts, counts, force });
-    if (backup !== null) await noteBackup(open, backup.file);
-    await frontier.clear(parts, { force });
-    if (context.globals.json) {
-      printJson(context, { ...planJson(plan, dryRun), ...(backup === null ? {} : { backup }) });
-    } else tell(context, crawl, backup);
-    return 0;
-  });
+/** The crawls of all jobs of a spider, with the unnamed one. @throws UsageError when the store has none */
+async function jobsOf(context: Context, { spider, settings }: ResetCrawl): Promise<ResetCrawl[]> {
+  const { crawls, isCut } = await crawlsInStore(settings);
+  if (isCut) note(context, 'this Redis has very many keys, and not all were read: there may be more jobs');
+  const jobs = crawls.filter((crawl) => crawl.spider === spider);
+  if (jobs.length === 0) throw noSuchCrawl({ spider, job: null, settings });
+  return jobs.map(({ job }) => ({ spider, job, settings: { ...settings, JOB: job } }));
 }
 
 /** @throws UsageError */
@@ -158,14 +112,10 @@ function partsOf(options: Readonly<Record<string, unknown>>): readonly Part[] {
   return typeof options.only === 'string' ? namedParts(options.only) : DEFAULT_PARTS;
 }
 
-function policyOf({ olderThan, ifLargerThan }: Readonly<Record<string, unknown>>): CleanPolicy {
+function policyOf({ olderThan, ifLargerThan }: Readonly<Record<string, unknown>>): CleanPolicy | null {
+  if (olderThan === undefined && ifLargerThan === undefined) return null;
   return {
-    ...(olderThan === undefined ? {} : { olderThanMs: olderThan as number }),
-    ...(ifLargerThan === undefined ? {} : { largerThan: ifLargerThan as number }),
+    olderThanMs: olderThan as number | undefined,
+    largerThan: ifLargerThan as number | undefined,
   };
-}
-
-function tell(context: Context, crawl: ResetCrawl, backup: WrittenBackup | null): void {
-  const saved = backup === null ? '' : `; a backup of ${n(backup.bytes)} bytes is in ${backup.file}`;
-  print(context, oneLine(`${crawlName(crawl)}: deleted${saved}`));
 }

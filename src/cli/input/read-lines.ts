@@ -8,6 +8,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import type { SeedText } from '../../crawler/seeds/seed-text.js';
 import { UsageError } from '../../errors.js';
+import { MAX_SEED_BYTES } from '../../frontier/frontier.js';
 import type { Context } from '../context.js';
 import { decompressGzip } from './decompress.js';
 import { splitLines } from './split-lines.js';
@@ -112,11 +113,16 @@ async function* plainLines(name: string, stream: Readable, stop?: AbortSignal): 
   const end = () => void stream.destroy();
   stop?.addEventListener('abort', end);
   try {
-    for await (const line of splitLines(stream)) {
-      number += 1;
-      if (number === 1 && UTF16.test(line)) throw new UsageError(`${name} is UTF-16: save it as UTF-8`);
-      const text = (number === 1 ? line.replace(/^\uFEFF/, '') : line).trim();
-      if (text !== '' && !COMMENT.test(text)) yield { text, where: `${name}:${number}` };
+    for await (const lines of splitLines(stream, MAX_SEED_BYTES)) {
+      for (const line of lines) {
+        number += 1;
+        if (number === 1 && UTF16.test(line)) throw new UsageError(`${name} is UTF-16: save it as UTF-8`);
+        const text = (number === 1 ? line.replace(/^\uFEFF/, '') : line).trim();
+        if (text === '' || COMMENT.test(text)) continue;
+        const where = `${name}:${number}`;
+        if (text.length > MAX_SEED_BYTES) yield { text, where, problem: 'the line is longer than 1 MB' };
+        else yield { text, where };
+      }
     }
   } catch (error) {
     if (error instanceof UsageError) throw error;
@@ -133,9 +139,8 @@ async function* jsonLinesField(
   column: string,
   stop?: AbortSignal,
 ): AsyncIterable<SeedText> {
-  for await (const { text, where } of plainLines(name, stream, stop)) {
-    yield { text: fieldOf(text, column), where };
-  }
+  for await (const line of plainLines(name, stream, stop))
+    yield { ...line, text: fieldOf(line.text, column) };
 }
 
 function fieldOf(text: string, column: string): string {
@@ -158,7 +163,10 @@ async function* csvColumn(
   const { parse } = await import('csv-parse');
   let at = -1;
   let row = 0;
-  const parser = parse({ bom: true, relax_column_count: true, skip_empty_lines: true, trim: true });
+  const parser = parse({
+    ...{ bom: true, relax_column_count: true, skip_empty_lines: true, trim: true },
+    max_record_size: MAX_SEED_BYTES,
+  });
   const failure: { error?: Error } = {};
   stream.once('error', (error: Error) => {
     failure.error = error;

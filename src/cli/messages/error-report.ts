@@ -53,7 +53,7 @@ function stackOf(error: unknown, wantsStack: boolean): string | undefined {
 }
 
 /** An operating system error, such as a file that cannot be written. Its message needs no stack trace. */
-function isSystemError(error: Error): boolean {
+export function isSystemError(error: unknown): boolean {
   return typeof (error as NodeJS.ErrnoException).syscall === 'string';
 }
 

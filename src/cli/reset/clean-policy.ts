@@ -4,10 +4,11 @@ import { n } from '../../format-amounts.js';
 import type { Part, Snapshot } from '../../frontier/frontier.js';
 import { inWords } from '../options/duration.js';
 
+/** At least one is given. */
 export interface CleanPolicy {
-  readonly olderThanMs?: number;
+  readonly olderThanMs?: number | undefined;
   /** Fingerprints in the dupefilter. */
-  readonly largerThan?: number;
+  readonly largerThan?: number | undefined;
 }
 
 export interface Verdict {
@@ -16,14 +17,12 @@ export interface Verdict {
   readonly why: string;
 }
 
-/** @returns null when no limit was given. */
 export function evaluatePolicy(
   { olderThanMs, largerThan }: CleanPolicy,
   snapshot: Pick<Snapshot, 'seen' | 'beganAtMs' | 'seenSinceMs'>,
   parts: readonly Part[],
   nowMs: number,
-): Verdict | null {
-  if (olderThanMs === undefined && largerThan === undefined) return null;
+): Verdict {
   const reasons: string[] = [];
   let isDue = false;
   if (olderThanMs !== undefined) {

@@ -4,7 +4,7 @@ import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { storeInWords } from '../../crawler/project/store-address.js';
 import { RefusedError, UsageError } from '../../errors.js';
 import { n } from '../../format-amounts.js';
-import type { Frontier, OutboxSnapshot, Part, PartCounts } from '../../frontier/frontier.js';
+import type { Frontier, OutboxSnapshot, Part, PartCounts, Snapshot } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';
 import { type Context, print } from '../context.js';
 import { oneLine } from '../terminal/printable.js';
@@ -22,6 +22,8 @@ export interface ResetPlan {
   readonly parts: readonly Part[];
   /** Null when the crawl is not due. */
   readonly counts: PartCounts | null;
+  /** As the store has the crawl; the refusal to read one in another data format. */
+  readonly snapshot: Snapshot | RefusedError;
   /** False when the store holds nothing of the crawl. */
   readonly existsInStore: boolean;
   /** What waits for files and item pipelines. */
@@ -35,14 +37,22 @@ export async function planReset(
   frontier: Frontier,
   crawl: ResetCrawl,
   parts: readonly Part[],
-  policy: CleanPolicy,
+  policy: CleanPolicy | null,
 ): Promise<ResetPlan> {
-  const hasPolicy = policy.olderThanMs !== undefined || policy.largerThan !== undefined;
-  const verdict = hasPolicy ? evaluatePolicy(policy, await frontier.snapshot(), parts, Date.now()) : null;
+  const snapshot = await frontier.snapshot().catch((error: unknown) => {
+    if (!(error instanceof RefusedError) || policy !== null) throw error;
+    return error;
+  });
+  const isUnread = snapshot instanceof RefusedError;
+  const verdict = policy === null || isUnread ? null : evaluatePolicy(policy, snapshot, parts, Date.now());
   const counts = await frontier.count();
-  const existsInStore = Object.values(counts).some((count) => count > 0) || (await hasBegun(frontier));
-  const waiting = await waitingItems(frontier);
-  return { crawl, parts, existsInStore, verdict, waiting, counts: verdict?.isDue === false ? null : counts };
+  return {
+    ...{ crawl, parts, verdict, snapshot },
+    counts: verdict?.isDue === false ? null : counts,
+    existsInStore:
+      Object.values(counts).some((count) => count > 0) || isUnread || snapshot.beganAtMs !== null,
+    waiting: isUnread ? [] : snapshot.outbox.filter(({ waiting }) => waiting > 0),
+  };
 }
 
 /** Print what will be deleted, or would be in a dry run. */
@@ -78,26 +88,6 @@ export function planJson({ crawl, parts, counts, verdict, waiting }: ResetPlan, 
       : { waiting: waiting.map(({ path, waiting: items }) => ({ path, items })) }),
     ...(verdict === null ? {} : { due: verdict.isDue, why: verdict.why }),
   };
-}
-
-/** None where the crawl is in another data format. */
-async function waitingItems(frontier: Frontier): Promise<OutboxSnapshot[]> {
-  try {
-    return (await frontier.snapshot()).outbox.filter(({ waiting }) => waiting > 0);
-  } catch (error) {
-    if (error instanceof RefusedError) return [];
-    throw error;
-  }
-}
-
-/** Whether a node has ever joined the crawl. A crawl in another data format counts as begun. */
-async function hasBegun(frontier: Frontier): Promise<boolean> {
-  try {
-    return (await frontier.snapshot()).beganAtMs !== null;
-  } catch (error) {
-    if (error instanceof RefusedError) return true;
-    throw error;
-  }
 }
 
 /** The error when the store holds nothing of the crawl. Usually the folder, the store or the name is wrong. */

@@ -8,20 +8,17 @@ import type { RecordedRequest, Repaired } from '../frontier.js';
 /** Reads the fields of a record; null where it cannot be read. */
 export type ReadRecord = (id: string, record: string) => RecordedRequest | null;
 
-/** What a request waits as. `pending` includes suspects. */
-export type WaitingState = 'pending' | 'delayed';
-
-/** Requests in one state, by the engine's queues. */
+/** Queue entries: requests that wait. */
 export interface EntryBatch {
   /** The ids, 20 bytes each. */
   readonly ids: readonly Uint8Array[];
-  /** Those of them that are in another state as well, or have no record. */
-  readonly odd: readonly OddEntry[];
+  /** What they wait as, in an engine where a request may be in two queues. */
+  readonly state?: 'pending' | 'delayed';
 }
 
+/** A request that is in several states, or has no record. */
 export interface OddEntry {
   readonly id: Uint8Array;
-  /** The first one is that of the batch. */
   readonly states: readonly string[];
   readonly hasRecord: boolean;
 }
@@ -81,6 +78,7 @@ export interface Totals {
 /** A step of an examination; each field is absent where the step has nothing of it. */
 export interface Examined {
   readonly entries?: EntryBatch;
+  readonly odd?: readonly OddEntry[];
   readonly domains?: readonly DomainView[];
   readonly nodes?: readonly NodeView[];
   readonly feeds?: readonly FeedView[];
@@ -120,17 +118,12 @@ export interface CareStore<Stored extends StoredRecord = StoredRecord> {
   unexaminable(): Promise<readonly string[] | null>;
   /** All records; each call reads them from the start. */
   records(): AsyncIterable<readonly Stored[]>;
-  /** All queue entries first, then the rest. Only entries of waiting requests are counted as such. */
+  /** All queue entries; each call reads them from the start. */
+  entries(): AsyncIterable<Examined>;
+  /** Everything else. */
   examine(): AsyncIterable<Examined>;
   /** Those of these requests that must be waiting at this instant: most have been leased, or are done. */
   unexplained(suspects: readonly Suspect[]): Promise<readonly Suspect[]>;
-  /**
-   * A second look at requests that the walks found in no queue, or in several. @returns those of which this holds at one
-   * instant, with the states they wait in.
-   */
-  misplaced(
-    suspects: readonly Suspect[],
-  ): Promise<readonly { readonly id: Uint8Array; readonly states: readonly WaitingState[] }[]>;
 
   /**
    * Pause the crawl, make every token stale, and clear queues and counters. @returns losses that show only now.

@@ -1,7 +1,7 @@
 /**
  * Verify: compares the records of a crawl with its queue entries, its domains and its counters, over what an engine streams.
  * What one batch shows is exact. That a request is in no queue, or in two, shows only when all batches are compared, between
- * which a running crawl moves requests: these are looked at once more before they are a breach.
+ * which a running crawl moves requests: these are looked for three times more before they are a breach.
  *
  * The invariants are listed in docs/internals/map.md ("Invariants"). Here are I1, I3, I4, I6 and I7: failed requests past FAILED_LIMIT
  * have no record, and a domain must be where a lease finds it. I2, I8 and what else only one engine has, it says itself.
@@ -20,10 +20,13 @@ import {
 } from './care-store.js';
 import { IdTable } from './id-table.js';
 
-const [RECORD, ENTRY] = [1, 2];
+const [RECORD, ENTRY, SUSPECT] = [1, 2, 4];
 
-/** Requests of one second look, at least. */
+/** Requests that are looked for again together, at least. */
 const GROUP = 500;
+
+/** How often they are looked for: a running crawl moves a few of its requests during each look, and other ones in the next. */
+const LOOKS = 3;
 
 /**
  * @param read tells whether a record can be read; without it they are not read.
@@ -44,8 +47,11 @@ export async function verify(store: CareStore, read?: ReadRecord): Promise<strin
     }
   }
   let isRepairing = false;
-  for await (const step of store.examine()) {
+  for await (const step of store.entries()) {
     for (const id of step.entries?.ids ?? []) if ((table.mark(id, ENTRY) & ENTRY) > 0) twice.push({ id });
+    breaches.push(...breachesOf(step));
+  }
+  for await (const step of store.examine()) {
     breaches.push(...breachesOf(step));
     isRepairing ||= step.totals?.isRepairing === true;
   }
@@ -60,12 +66,8 @@ export async function verify(store: CareStore, read?: ReadRecord): Promise<strin
 async function lookAgain(store: CareStore, table: IdTable, twice: readonly Suspect[]): Promise<string[]> {
   const all = twice.length + table.count(RECORD);
   let looked = 0;
-  let unexplained: Suspect[] = [];
-  const judge = async () => {
-    const misplaced = await store.misplaced(unexplained);
-    unexplained = [];
-    return misplaced.map(({ id, states }) => (states.length === 0 ? nowhere(id) : inPlaces(id, states)));
-  };
+  const unexplained: Suspect[] = [];
+  const judge = () => misplaced(store, table, unexplained.splice(0));
   for await (const some of suspects(store, table, twice)) {
     looked += some.length;
     unexplained.push(...(await store.unexplained(some)));
@@ -77,6 +79,22 @@ async function lookAgain(store: CareStore, table: IdTable, twice: readonly Suspe
     if (breaches.length > 0) return breaches;
   }
   return unexplained.length > 0 ? judge() : [];
+}
+
+/** Of requests that must wait, a breach for each that is in no queue, or in several, in all of some looks. */
+async function misplaced(store: CareStore, table: IdTable, suspects: readonly Suspect[]): Promise<string[]> {
+  for (const { id } of suspects) table.mark(id, SUSPECT);
+  let left = suspects;
+  let states = new Map<string, string[]>();
+  for (let look = 0; look < LOOKS && left.length > 0; look += 1) {
+    states = new Map(left.map(({ id }) => [idText(id), []]));
+    for await (const { entries } of store.entries()) {
+      const { ids = [], state = 'pending' } = entries ?? {};
+      for (const id of ids) if ((table.flagsOf(id) & SUSPECT) > 0) states.get(idText(id))?.push(state);
+    }
+    left = await store.unexplained(left.filter(({ id }) => states.get(idText(id))!.length !== 1));
+  }
+  return left.map(({ id }) => inPlaces(id, states.get(idText(id))!));
 }
 
 /** Requests in two queues, then those in none: their records are read once more. */
@@ -93,18 +111,15 @@ async function* suspects(
   }
 }
 
-const nowhere = (id: Uint8Array): string =>
-  `I1: the record of ${idText(id)} is in no queue: it would never be fetched`;
-
 function* breachesOf({
-  entries,
+  odd = [],
   domains = [],
   nodes = [],
   feeds = [],
   totals,
   breaches = [],
 }: Examined): Generator<string> {
-  for (const entry of entries?.odd ?? []) yield* oddBreaches(entry);
+  for (const entry of odd) yield* oddBreaches(entry);
   yield* breaches;
   for (const node of nodes) yield* nodeBreaches(node);
   for (const domain of domains) yield* domainBreaches(domain);
@@ -113,7 +128,9 @@ function* breachesOf({
 }
 
 const inPlaces = (id: Uint8Array, states: readonly string[]): string =>
-  `I1: request ${idText(id)} is in ${states.length} places: ${states.join(', ')}`;
+  states.length === 0
+    ? `I1: the record of ${idText(id)} is in no queue: it would never be fetched`
+    : `I1: request ${idText(id)} is in ${states.length} places: ${states.join(', ')}`;
 
 function* oddBreaches({ id, states, hasRecord }: OddEntry): Generator<string> {
   if (states.length > 1) yield inPlaces(id, states);

@@ -205,6 +205,7 @@ CREATE TABLE robots (
   origin     TEXT NOT NULL,              -- https://example.com
   state      TEXT NOT NULL,              -- claimed, rules, waiting (for another fetch), unreachable
   text       TEXT,                       -- rules: of the robots.txt; unreachable: why
+  reason     TEXT,                       -- unreachable: of the last attempt, such as dns_not_found
   until      INTEGER NOT NULL,           -- rules, unreachable: valid until; waiting: not fetched before; claimed: 0
   kept_until INTEGER NOT NULL,           -- the row is not needed from then on
   node       INTEGER NOT NULL,           -- the last claim: number of its node

@@ -2,7 +2,10 @@
  * Limits and numbers of the rules that both engines obey. No engine writes one of them itself: the Lua library of the Redis engine
  * is given all of them when it is put together (`redis/connection/library.ts`), those included that other folders share.
  */
+import { FIRST_NODE_TIMEOUT_S } from '../../settings/first-tunables.js';
+
 export { MAX_COOKIES_PER_DOMAIN, MAX_COOKIES_PER_JAR } from '../../http/cookies/stored-cookie.js';
+export { FIRST_CONCURRENCY, FIRST_FAILED_LIMIT } from '../../settings/first-tunables.js';
 export { MAX_STAT_NAMES } from '../../stats/stat-change.js';
 export { LEAST_ROBOTS_REST_MS, MAX_ROBOTS_MS, MOST_ROBOTS_REST_MS } from '../robots/robots-state.js';
 
@@ -25,10 +28,7 @@ export const MAX_SEED_REQUEST_BYTES = 64 * 1024 * 1024;
 export const MAX_IGNORED = 1_000;
 export const MAX_IGNORED_URL_CHARS = 2_083;
 
-/** Tunables of a crawl that no node has joined yet: the defaults of the settings. */
-export const FIRST_CONCURRENCY = 8;
-export const FIRST_NODE_TIMEOUT_MS = 30_000;
-export const FIRST_FAILED_LIMIT = 100_000;
+export const FIRST_NODE_TIMEOUT_MS = FIRST_NODE_TIMEOUT_S * 1_000;
 
 /** Requests that one lease brings at most, however many a node asks for. */
 export const MAX_LEASES = 1_000;

@@ -91,7 +91,6 @@ function definitionFor(name: string, type: FieldType, where: string): OwnDefinit
     required: !absent.ok,
     check: (value) => checkField(type, value),
     unit: typeof meta.unit === 'string' ? meta.unit : '',
-    text: type.description ?? '',
     expects: `what ${where} declares`,
     offered: [],
     fromText: (text) => valueOfText(type, text),

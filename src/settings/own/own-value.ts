@@ -6,7 +6,6 @@ export interface FieldType {
   safeParse(value: unknown): FieldResult;
   /** zod 4: `.meta({ secret: true, unit: 'seconds' })`. */
   meta?(): Readonly<Record<string, unknown>> | undefined;
-  readonly description?: string | undefined;
 }
 
 /** A zod object. */

@@ -20,23 +20,40 @@ const feed = z.strictObject({
 });
 
 export const itemSettings = {
+  /**
+   * Pipelines that process every item, lowest number first. RedisPipeline appends the item to
+   * REDIS_ITEMS_KEY. By default it is on only when no file takes the items (-o, -O or FEEDS). Other pipelines
+   * are modules such as ./pipelines/clean.ts. Default: {"RedisPipeline":300}.
+   */
   ITEM_PIPELINES: map(moduleNumber, {
     default: { RedisPipeline: 300 } as Record<string, number | null>,
     expects: 'a map of modules to numbers from 0 to 1000 (null switches one off)',
-    text: 'Pipelines that process every item, lowest number first. RedisPipeline appends the item to REDIS_ITEMS_KEY. By default it is on only when no file takes the items (-o, -O or FEEDS). Other pipelines are modules such as ./pipelines/clean.ts.',
   }),
+  /**
+   * Extensions: modules such as ./extensions/alerts.ts that are called when something happens in the crawl,
+   * lowest number first. Default: {}.
+   */
   EXTENSIONS: map(moduleNumber, {
     default: {} as Record<string, number | null>,
     expects: 'a map of modules to numbers from 0 to 1000 (null switches one off)',
-    text: 'Extensions: modules such as ./extensions/alerts.ts that are called when something happens in the crawl, lowest number first.',
   }),
-  ITEM_NODE_ID: flag({ default: false, text: 'Add node_id to every item in the items list.' }),
+  /** Add node_id to every item in the items list. Default: false. */
+  ITEM_NODE_ID: flag({ default: false }),
+  /**
+   * Files that items are written to: { out.jsonl: { format: jsonl, overwrite: false } }. Formats: jsonl,
+   * json, csv, xml; without one, the extension decides, which .gz may follow. Names may contain %(name)s,
+   * %(job)s and %(time)s. fields: a list, or a map of fields to names. indent: spaces, for json and xml.
+   * store_empty: false removes a file without items. batch_item_count: begins a new file after so many items;
+   * the name must contain %(batch_id)d. item_filter: a module such as ./filters/cheap.ts, whose default
+   * export decides which items go to the file. stdout: in place of a file is standard output. postprocessing:
+   * [GzipPlugin] compresses. escape_formulas: true puts an apostrophe before a CSV text that a spreadsheet
+   * would run (=, +, - or "@"). Default: {}.
+   */
   FEEDS: {
     ...map(feed, {
       default: {},
       expects:
         'a map of files to { format, overwrite, fields, indent, store_empty, batch_item_count, item_filter, postprocessing, escape_formulas } (instead of item_classes use item_filter; instead of uri_params %(name)s, %(job)s and %(time)s; files are UTF-8)',
-      text: 'Files that items are written to: { out.jsonl: { format: jsonl, overwrite: false } }. Formats: jsonl, json, csv, xml; without one, the extension decides, which .gz may follow. Names may contain %(name)s, %(job)s and %(time)s. fields: a list, or a map of fields to names. indent: spaces, for json and xml. store_empty: false removes a file without items. batch_item_count: begins a new file after so many items; the name must contain %(batch_id)d. item_filter: a module such as ./filters/cheap.ts, whose default export decides which items go to the file. stdout: in place of a file is standard output. postprocessing: [GzipPlugin] compresses. escape_formulas: true puts an apostrophe before a CSV text that a spreadsheet would run (=, +, -, @).',
     }),
     resolve: (feeds: Record<string, z.output<typeof feed>>, dir: string) =>
       Object.fromEntries(
@@ -48,33 +65,29 @@ export const itemSettings = {
         ]),
       ),
   },
-  FEED_OUTBOX_LIMIT: integer({
-    default: 10_000,
-    unit: 'items',
-    text: 'How many committed items may wait for a file of FEEDS or -o that cannot be written, or for committed() of an item pipeline. Above this limit the crawl pauses.',
-  }),
-  REDIS_ITEMS_KEY: text({
-    default: '%(spider)s:items',
-    text: "Key of the items list. %(spider)s is the spider's name.",
-  }),
+  /**
+   * How many committed items may wait for a file of FEEDS or -o that cannot be written, or for committed() of
+   * an item pipeline. Above this limit the crawl pauses. Unit: items. Default: 10000.
+   */
+  FEED_OUTBOX_LIMIT: integer({ default: 10_000, unit: 'items' }),
+  /** Key of the items list. %(spider)s is the spider's name. Default: "%(spider)s:items". */
+  REDIS_ITEMS_KEY: text({ default: '%(spider)s:items' }),
+  /** It has no effect: items are JSON. Default: "json". */
   REDIS_ITEMS_SERIALIZER: withoutEffect('json', 'items are JSON'),
-  CALLBACK_ERROR: choice({
-    of: ['fail', 'keep'],
-    default: 'fail',
-    text: 'What an error does to its page. fail: nothing of the page is committed, and it goes to the failed list. keep, as in Scrapy: what a callback yielded before its error is committed, the page goes to the failed list as kept, and "failed retry" skips it unless --kept is given; an error of a pipeline costs only its item.',
-  }),
-  CALLBACK_TIMEOUT: decimal({
-    default: 300,
-    min: 0.1,
-    max: 2_000_000,
-    unit: 'seconds',
-    text: 'An asynchronous callback or errback that has not finished after this time fails its page as callback_timeout, a processItem fails it as pipeline_error, and a method of a middleware as middleware_error. A start() that gives nothing for this long is not given up: a warning says so. For code that blocks the process see MAIN_LOOP_TIMEOUT.',
-  }),
-  MAX_ITEMS_PER_PAGE: integer({
-    default: 10_000,
-    min: 1,
-    max: 10_000,
-    unit: 'items',
-    text: 'A page that yields more items fails as too_many_items.',
-  }),
+  /**
+   * What an error does to its page. fail: nothing of the page is committed, and it goes to the failed list.
+   * keep, as in Scrapy: what a callback yielded before its error is committed, the page goes to the failed
+   * list as kept, and "failed retry" skips it unless --kept is given; an error of a pipeline costs only its
+   * item. Default: "fail".
+   */
+  CALLBACK_ERROR: choice({ of: ['fail', 'keep'], default: 'fail' }),
+  /**
+   * An asynchronous callback or errback that has not finished after this time fails its page as
+   * callback_timeout, a processItem fails it as pipeline_error, and a method of a middleware as
+   * middleware_error. A start() that gives nothing for this long is not given up: a warning says so. For code
+   * that blocks the process see MAIN_LOOP_TIMEOUT. Unit: seconds. Default: 300.
+   */
+  CALLBACK_TIMEOUT: decimal({ default: 300, min: 0.1, max: 2_000_000, unit: 'seconds' }),
+  /** A page that yields more items fails as too_many_items. Unit: items. Default: 10000. */
+  MAX_ITEMS_PER_PAGE: integer({ default: 10_000, min: 1, max: 10_000, unit: 'items' }),
 };

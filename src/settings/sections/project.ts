@@ -1,6 +1,8 @@
 /** Settings: the project, the job, and the lifetime of a node. */
+
 import path from 'node:path';
 import * as z from 'zod';
+import { FIRST_NODE_TIMEOUT_S } from '../first-tunables.js';
 import {
   choice,
   filePath,
@@ -23,67 +25,74 @@ export const logLevels = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] as co
 const scrapyLevels: Record<string, string> = { critical: 'fatal', warning: 'warn' };
 
 export const projectSettings = {
+  /**
+   * Folders with spiders: TypeScript or JavaScript modules (ES modules) that default-export a class. Default:
+   * ["spiders"].
+   */
   SPIDER_MODULES: list(z.string().min(1), {
     default: ['spiders'],
     expects: 'a list of folders',
     resolveEach: (folder, dir) => path.resolve(dir, folder),
-    text: 'Folders with spiders: TypeScript or JavaScript modules (ES modules) that default-export a class.',
   }),
-  SETTINGS_SCHEMA: moduleOrObject(
-    isSchema,
-    'Module whose default export, a zod object, declares the settings of the project itself: ./settings.ts. A program may give the zod object.',
-  ),
+  /**
+   * Module whose default export, a zod object, declares the settings of the project itself: ./settings.ts. A
+   * program may give the zod object. Default: null.
+   */
+  SETTINGS_SCHEMA: moduleOrObject(isSchema),
+  /** Name of an isolated crawl of a spider: every key ends in "@JOB". Default: null. */
   JOB: {
     ...optionalText({
       pattern: namePattern,
       expects: 'a name of 1 to 64 letters, digits, dots, dashes and underscores, or null',
-      text: 'Name of an isolated crawl of a spider: every key ends in @JOB.',
     }),
     // A job may be named "none".
     fromText: (text: string) => (text === '' ? null : text),
   },
-  JOBDIR: filePath({
-    default: '.crawlnode',
-    text: 'Folder of the embedded engine, shared by the processes of one machine.',
-  }),
+  /** Folder of the embedded engine, shared by the processes of one machine. Default: ".crawlnode". */
+  JOBDIR: filePath({ default: '.crawlnode' }),
+  /**
+   * Label of this node in stats and logs. Several nodes may have the same. Null stands for host and process
+   * id. Default: null.
+   */
   NODE_ID: optionalText({
     pattern: namePattern,
     expects: 'a name of 1 to 64 letters, digits, dots, dashes and underscores, or null',
     isCommonName: true,
-    text: 'Label of this node in stats and logs. Several nodes may have the same. Null stands for host and process id.',
   }),
-  NODE_TIMEOUT: integer({
-    default: 30,
-    min: 1,
-    unit: 'seconds',
-    text: 'A node without a heartbeat for this long counts as dead, and others take over its requests.',
-  }),
-  HEARTBEAT_INTERVAL: integer({
-    default: 5,
-    min: 1,
-    unit: 'seconds',
-    text: 'Time between two heartbeats of a node.',
-  }),
-  MAIN_LOOP_TIMEOUT: integer({
-    default: 120,
-    min: 1,
-    unit: 'seconds',
-    text: 'A node whose main loop is blocked for this long, for example by a callback that never returns, sends no more heartbeats. It then counts as dead after NODE_TIMEOUT, and its process exits after three times NODE_TIMEOUT.',
-  }),
-  START_TIMEOUT: integer({
-    default: 10,
-    unit: 'seconds',
-    text: 'How long a node with --exit-when-done waits for the first seed when nothing is pending.',
-  }),
-  SHUTDOWN_TIMEOUT: integer({
-    default: 25,
-    unit: 'seconds',
-    text: 'How long a node that leaves may take to finish its pages. Unfinished requests then go back to the queue.',
-  }),
-  WAIT_TIMEOUT: optionalInteger({
-    unit: 'seconds',
-    text: 'How long a node waits for a store that does not answer, a full disk, a feed file that cannot be written or a pipeline that does not accept committed items, before it ends with exit code 1 or 4. Nothing is lost. 0 is without limit. Null stands for 600 with --exit-when-done and in programs, and for 0 otherwise.',
-  }),
+  /**
+   * A node without a heartbeat for this long counts as dead, and others take over its requests. Unit:
+   * seconds. Default: 30.
+   */
+  NODE_TIMEOUT: integer({ default: FIRST_NODE_TIMEOUT_S, min: 1, unit: 'seconds' }),
+  /** Time between two heartbeats of a node. Unit: seconds. Default: 5. */
+  HEARTBEAT_INTERVAL: integer({ default: 5, min: 1, unit: 'seconds' }),
+  /**
+   * A node whose main loop is blocked for this long, for example by a callback that never returns, sends no
+   * more heartbeats. It then counts as dead after NODE_TIMEOUT, and its process exits after three times
+   * NODE_TIMEOUT. Unit: seconds. Default: 120.
+   */
+  MAIN_LOOP_TIMEOUT: integer({ default: 120, min: 1, unit: 'seconds' }),
+  /**
+   * How long a node with --exit-when-done waits for the first seed when nothing is pending. Unit: seconds.
+   * Default: 10.
+   */
+  START_TIMEOUT: integer({ default: 10, unit: 'seconds' }),
+  /**
+   * How long a node that leaves may take to finish its pages. Unfinished requests then go back to the queue.
+   * Unit: seconds. Default: 25.
+   */
+  SHUTDOWN_TIMEOUT: integer({ default: 25, unit: 'seconds' }),
+  /**
+   * How long a node waits for a store that does not answer, a full disk, a feed file that cannot be written
+   * or a pipeline that does not accept committed items, before it ends with exit code 1 or 4. Nothing is
+   * lost. 0 is without limit. Null stands for 600 with --exit-when-done and in programs, and for 0 otherwise.
+   * Unit: seconds. Default: null.
+   */
+  WAIT_TIMEOUT: optionalInteger({ unit: 'seconds' }),
+  /**
+   * Lowest level that is logged, by the names of Scrapy (DEBUG, INFO, WARNING, ERROR, CRITICAL) or pino, in
+   * upper or lower case. Default: "info".
+   */
   LOG_LEVEL: choice({
     of: levels,
     offered: logLevels,
@@ -91,20 +100,24 @@ export const projectSettings = {
     expects: 'DEBUG, INFO, WARNING, ERROR or CRITICAL (or trace, debug, info, warn, error, fatal, silent)',
     normalize: (level) => scrapyLevels[level.toLowerCase()] ?? level.toLowerCase(),
     isCommonName: true,
-    text: 'Lowest level that is logged, by the names of Scrapy (DEBUG, INFO, WARNING, ERROR, CRITICAL) or pino, in upper or lower case.',
   }),
-  LOG_FILE: optionalPath({ text: 'File that the log is appended to, instead of stderr.' }),
+  /** File that the log is appended to, instead of stderr. Default: null. */
+  LOG_FILE: optionalPath(),
+  /**
+   * Format of the log: text, json (one JSON object a line), or auto: text on a terminal, json in a pipe and
+   * in a file. Default: "auto".
+   */
   LOG_FORMAT: choice({
     of: ['auto', 'text', 'json'],
     default: 'auto',
     expects: "auto, text or json (Scrapy's LOG_FORMAT with % has no successor: delete it)",
     isCommonName: true,
-    text: 'Format of the log: text, json (one JSON object a line), or auto: text on a terminal, json in a pipe and in a file.',
   }),
+  /** It has no effect: its feature comes in a later version. Default: 0. */
   METRICS_PORT: withoutEffect(0, 'its feature comes in a later version'),
-  LOGSTATS_INTERVAL: integer({
-    default: 60,
-    unit: 'seconds',
-    text: 'Time between two log lines of progress, when no terminal shows the progress. 0 is never.',
-  }),
+  /**
+   * Time between two log lines of progress, when no terminal shows the progress. 0 is never. Unit: seconds.
+   * Default: 60.
+   */
+  LOGSTATS_INTERVAL: integer({ default: 60, unit: 'seconds' }),
 };

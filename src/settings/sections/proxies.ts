@@ -14,45 +14,58 @@ const proxyUrl = z.string().transform((text, context) => {
 }) as unknown as z.ZodType<string, string>;
 
 export const proxySettings = {
-  HTTPPROXY_ENABLED: flag({
-    default: true,
-    text: 'Use proxies. False connects to every site directly, whatever the other settings and meta.proxy say.',
-  }),
-  HTTP_PROXY: proxyOf('http', 'Pages of this machine (localhost, 127.0.0.0/8) are requested directly.'),
-  HTTPS_PROXY: proxyOf('https', 'Otherwise as HTTP_PROXY.'),
-  NO_PROXY: optionalText({
-    isCommonName: true,
-    environmentNames: ['no_proxy'],
-    text: 'Hosts that are requested directly, separated by commas: a domain stands for itself and its subdomains, 10.0.0.0/8 for the addresses of a network, * for every host. It applies to HTTP_PROXY, HTTPS_PROXY and PROXIES. The environment variable no_proxy sets it too.',
-  }),
+  /**
+   * Use proxies. False connects to every site directly, whatever the other settings and meta.proxy say.
+   * Default: true.
+   */
+  HTTPPROXY_ENABLED: flag({ default: true }),
+  /**
+   * The proxy of http:// pages. The environment variable http_proxy sets it too. Pages of this machine
+   * (localhost, 127.0.0.0/8) are requested directly. Default: null.
+   */
+  HTTP_PROXY: proxyOf('http'),
+  /**
+   * The proxy of https:// pages. The environment variable https_proxy sets it too. Otherwise as HTTP_PROXY.
+   * Default: null.
+   */
+  HTTPS_PROXY: proxyOf('https'),
+  /**
+   * Hosts that are requested directly, separated by commas: a domain stands for itself and its subdomains,
+   * 10.0.0.0/8 for the addresses of a network, * for every host. It applies to HTTP_PROXY, HTTPS_PROXY and
+   * PROXIES. The environment variable no_proxy sets it too. Default: null.
+   */
+  NO_PROXY: optionalText({ isCommonName: true, environmentNames: ['no_proxy'] }),
+  /**
+   * Proxies of all requests that name none: a list, or the path of a file with one on each line. A proxy is
+   * written as http://user:password@host:port (or https://, socks5://) or host:port:user:password. Default:
+   * [].
+   */
   PROXIES: proxyList(),
-  PROXY_SELECTION: choice({
-    of: ['rotate', 'domain', 'cookiejar'],
-    default: 'rotate',
-    text: 'Which of the PROXIES a request uses: the next one in turn; always the same one for its domain; or always the same one for its meta.cookiejar (without one, for its domain).',
-  }),
-  PROXY_REST: decimal({
-    default: 30,
-    max: 86_400,
-    unit: 'seconds',
-    text: 'How long a node does not use a proxy that failed. Doubled with each further failure, up to 16 times.',
-  }),
-  PROXY_FROM_SEEDS: flag({
-    default: false,
-    text: 'Seeds in a start_urls key may name a proxy. Then anybody who can write there can route requests of the crawl through any host.',
-  }),
+  /**
+   * Which of the PROXIES a request uses: the next one in turn; always the same one for its domain; or always
+   * the same one for its meta.cookiejar (without one, for its domain). Default: "rotate".
+   */
+  PROXY_SELECTION: choice({ of: ['rotate', 'domain', 'cookiejar'], default: 'rotate' }),
+  /**
+   * How long a node does not use a proxy that failed. Doubled with each further failure, up to 16 times.
+   * Unit: seconds. Default: 30.
+   */
+  PROXY_REST: decimal({ default: 30, max: 86_400, unit: 'seconds' }),
+  /**
+   * Seeds in a start_urls key may name a proxy. Then anybody who can write there can route requests of the
+   * crawl through any host. Default: false.
+   */
+  PROXY_FROM_SEEDS: flag({ default: false }),
 };
 
-function proxyOf(scheme: 'http' | 'https', more: string): Definition<string | null> {
-  const name = `${scheme}_proxy`;
+function proxyOf(scheme: 'http' | 'https'): Definition<string | null> {
   return define(
     proxyUrl.nullable(),
     `a proxy, such as ${PROXY_FORMS}, or null`,
     {
       default: null,
       isCommonName: true,
-      environmentNames: [name],
-      text: `The proxy of ${scheme}:// pages. The environment variable ${name} sets it too. ${more}`,
+      environmentNames: [`${scheme}_proxy`],
     },
     (text) => text,
   );
@@ -69,7 +82,6 @@ function proxyList(): Definition<string[] | string> {
     `a list of proxies, such as ${PROXY_FORMS}, or the path of a file with one proxy on each line`,
     {
       default: [],
-      text: 'Proxies of all requests that name none: a list, or the path of a file with one on each line. A proxy is written as http://user:password@host:port (or https://, socks5://) or host:port:user:password.',
     },
     (text) => (text.includes(',') || /^\s*(\[|$)/.test(text) || isProxy(text) ? parseList(text) : text),
   );

@@ -11,58 +11,66 @@ const address = z.union([
 export const sentinelAddresses = z.array(address);
 
 export const redisSettings = {
-  REDIS_URL: optionalText({
-    pattern: /^(rediss?|unix):\/\//,
-    expects: 'redis://…, rediss://… or unix://…',
-    text: 'Address of Redis: redis://user:password@host:6379/0, or rediss:// for TLS. It takes precedence over REDIS_HOST.',
-  }),
-  REDIS_HOST: optionalText({
-    text: 'Host of Redis. Without this or another address of Redis, the embedded engine under JOBDIR is used.',
-  }),
-  REDIS_PORT: integer({ default: 6379, min: 1, max: 65535, text: 'Port of Redis, used with REDIS_HOST.' }),
-  REDIS_USERNAME: optionalText({ text: 'User of the Redis ACL.' }),
-  REDIS_PASSWORD: optionalText({ secret: true, text: 'Password of Redis; never shown.' }),
-  REDIS_DB: integer({ default: 0, max: 1_000_000, text: 'Number of the Redis database.' }),
-  REDIS_PARAMS: map(z.unknown(), {
-    default: {},
-    expects: 'a map of options',
-    text: 'Options of the Redis client (ioredis). The names of redis-py are accepted too: socket_timeout and socket_connect_timeout in seconds, retry_on_timeout, max_connections, password, username, db.',
-  }),
-  REDIS_SENTINELS: list(address, {
-    default: [],
-    expects: 'a list of host:port',
-    text: 'Sentinels as host:port; the master is REDIS_SENTINEL_NAME.',
-  }),
-  REDIS_SENTINEL_NAME: text({ default: 'mymaster', text: 'Name of the master that the sentinels watch.' }),
-  REDIS_SENTINEL_USERNAME: optionalText({ text: 'User for the sentinels themselves.' }),
-  REDIS_SENTINEL_PASSWORD: optionalText({ secret: true, text: 'Password of the sentinels; never shown.' }),
-  REDIS_CLUSTER_NODES: list(address, {
-    default: [],
-    expects: 'a list of host:port',
-    text: 'Some nodes of a Redis Cluster as host:port; the others are discovered.',
-  }),
-  REDIS_TLS: flag({
-    default: false,
-    text: 'Use TLS with REDIS_HOST, sentinels or a cluster. A REDIS_URL with rediss:// does not need it.',
-  }),
-  REDIS_TLS_CA: optionalPath({ text: 'File with the certificate authority (PEM) of Redis.' }),
-  REDIS_TLS_CERT: optionalPath({ text: 'File with the certificate (PEM) of this client.' }),
-  REDIS_TLS_KEY: optionalPath({ text: 'File with the key (PEM) of REDIS_TLS_CERT.' }),
-  REDIS_CONNECT_TIMEOUT: integer({
-    default: 10,
-    min: 1,
-    unit: 'seconds',
-    text: 'How long the first connection is attempted. After that the command ends with exit code 4.',
-  }),
-  REDIS_WAIT_REPLICAS: integer({
-    default: 0,
-    min: 0,
-    unit: 'replicas',
-    text: 'How many replicas must have a write before a page or a request counts as committed. Each call then takes as long as replication. With fewer replicas the crawl waits.',
-  }),
-  REDIS_ALLOW_EVICTION: flag({
-    default: false,
-    text: 'Accept a Redis server with the maxmemory-policy allkeys-*, which deletes parts of the crawl when its memory is full.',
-  }),
+  /**
+   * Address of Redis: redis://user:password@host:6379/0, or rediss:// for TLS. It takes precedence over
+   * REDIS_HOST. Default: null.
+   */
+  REDIS_URL: optionalText({ pattern: /^(rediss?|unix):\/\//, expects: 'redis://…, rediss://… or unix://…' }),
+  /**
+   * Host of Redis. Without this or another address of Redis, the embedded engine under JOBDIR is used.
+   * Default: null.
+   */
+  REDIS_HOST: optionalText(),
+  /** Port of Redis, used with REDIS_HOST. Default: 6379. */
+  REDIS_PORT: integer({ default: 6379, min: 1, max: 65535 }),
+  /** User of the Redis ACL. Default: null. */
+  REDIS_USERNAME: optionalText(),
+  /** Password of Redis; never shown. Default: null. */
+  REDIS_PASSWORD: optionalText({ secret: true }),
+  /** Number of the Redis database. Default: 0. */
+  REDIS_DB: integer({ default: 0, max: 1_000_000 }),
+  /**
+   * Options of the Redis client (ioredis). The names of redis-py are accepted too: socket_timeout and
+   * socket_connect_timeout in seconds, retry_on_timeout, max_connections, password, username, db. Default:
+   * {}.
+   */
+  REDIS_PARAMS: map(z.unknown(), { default: {}, expects: 'a map of options' }),
+  /** Sentinels as host:port; the master is REDIS_SENTINEL_NAME. Default: []. */
+  REDIS_SENTINELS: list(address, { default: [], expects: 'a list of host:port' }),
+  /** Name of the master that the sentinels watch. Default: "mymaster". */
+  REDIS_SENTINEL_NAME: text({ default: 'mymaster' }),
+  /** User for the sentinels themselves. Default: null. */
+  REDIS_SENTINEL_USERNAME: optionalText(),
+  /** Password of the sentinels; never shown. Default: null. */
+  REDIS_SENTINEL_PASSWORD: optionalText({ secret: true }),
+  /** Some nodes of a Redis Cluster as host:port; the others are discovered. Default: []. */
+  REDIS_CLUSTER_NODES: list(address, { default: [], expects: 'a list of host:port' }),
+  /**
+   * Use TLS with REDIS_HOST, sentinels or a cluster. A REDIS_URL with rediss:// does not need it. Default:
+   * false.
+   */
+  REDIS_TLS: flag({ default: false }),
+  /** File with the certificate authority (PEM) of Redis. Default: null. */
+  REDIS_TLS_CA: optionalPath(),
+  /** File with the certificate (PEM) of this client. Default: null. */
+  REDIS_TLS_CERT: optionalPath(),
+  /** File with the key (PEM) of REDIS_TLS_CERT. Default: null. */
+  REDIS_TLS_KEY: optionalPath(),
+  /**
+   * How long the first connection is attempted. After that the command ends with exit code 4. Unit: seconds.
+   * Default: 10.
+   */
+  REDIS_CONNECT_TIMEOUT: integer({ default: 10, min: 1, unit: 'seconds' }),
+  /**
+   * How many replicas must have a write before a page or a request counts as committed. Each call then takes
+   * as long as replication. With fewer replicas the crawl waits. Unit: replicas. Default: 0.
+   */
+  REDIS_WAIT_REPLICAS: integer({ default: 0, min: 0, unit: 'replicas' }),
+  /**
+   * Accept a Redis server with the maxmemory-policy allkeys-*, which deletes parts of the crawl when its
+   * memory is full. Default: false.
+   */
+  REDIS_ALLOW_EVICTION: flag({ default: false }),
+  /** It has no effect: everything is UTF-8. Default: "utf-8". */
   REDIS_ENCODING: withoutEffect('utf-8', 'everything is UTF-8'),
 };

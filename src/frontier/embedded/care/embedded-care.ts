@@ -2,7 +2,6 @@
 import {
   type CareStore,
   type DomainView,
-  type EntryBatch,
   type Examined,
   idText,
   type NodeView,
@@ -45,19 +44,18 @@ export function embeddedCare(
       return (await batch.read(hasCounters)) ? null : ['I4: the counters are gone'];
     },
     records: () => inWindows(batch, 0, recordsAfter),
+    entries: () => inWindows<number, Examined>(batch, 0, examineRequests),
     async *examine() {
-      yield* inWindows<number, Examined>(batch, 0, examineRequests);
       yield* inWindows<string, Examined>(batch, '', examineDomains);
       yield await batch.read(examineCrawl);
     },
-    unexplained: async (suspects) => suspects,
     // No request is in two queues: their ids are unique.
-    misplaced: (suspects) =>
+    unexplained: (suspects) =>
       batch.read(({ sql, space }) => {
         const isNowhere = ({ id, n = 0 }: Suspect) =>
           sql.get`SELECT 1 FROM record WHERE n = ${n} AND space = ${space} AND id = ${id}
             AND NOT EXISTS (SELECT 1 FROM request WHERE space = ${space} AND id = ${id})` !== undefined;
-        return suspects.filter(isNowhere).map(({ id }) => ({ id, states: [] }));
+        return suspects.filter(isNowhere);
       }),
 
     beginRepair: (force) => batch.write((tx) => beginRepair(tx, shape, force)),
@@ -118,8 +116,8 @@ function examineRequests({ sql, space }: Transaction, after: number): Windowed<n
     return [{ id, states, hasRecord: hasRecord === 1 }];
   });
   const waiting = rows.filter(({ state }) => state !== 'leased' && state !== 'failed');
-  const entries: EntryBatch = { ids: waiting.map(({ id }) => id), odd };
-  return { found: { entries, breaches: rows.flatMap(rowBreaches) }, last: all.at(WINDOW - 1)?.n };
+  const found = { entries: { ids: waiting.map(({ id }) => id) }, odd, breaches: rows.flatMap(rowBreaches) };
+  return { found, last: all.at(WINDOW - 1)?.n };
 }
 
 /** What makes a row contradict itself. */

@@ -17,23 +17,10 @@ import { FIRST_RECORDS, type Step, steps } from '../crawl/steps.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { newEpoch } from '../nodes/join.js';
 import { domainName } from '../request-columns.js';
-import { misplaced } from './second-look.js';
 
-/** The words of keys that are walked, in order. */
-const places = [
-  'delayed',
-  'suspects',
-  'queue',
-  'leases',
-  'feeds',
-  'meta',
-  'domains',
-  'ready',
-  'waiting',
-  'robots-kept',
-  'pieces',
-];
-const waitingPlaces: readonly string[] = places.slice(0, 3);
+/** The words of the queues, in the order in which they are walked, and of the other keys. */
+const queues = { delayed: 'delayed', suspects: 'pending', queue: 'pending' } as const;
+const others = ['leases', 'feeds', 'meta', 'domains', 'ready', 'waiting', 'robots-kept', 'pieces'];
 /** A domain is compared with its queue, which takes several times as long as any other entry. */
 const DOMAINS = 100;
 const ID_BYTES = 20;
@@ -60,21 +47,22 @@ export function redisCare(crawl: CrawlAccess): CareStore {
         }));
       }
     },
+    async *entries() {
+      for (const [place, state] of Object.entries(queues)) {
+        for await (const step of steps(call, 'examine', { place }))
+          yield { ...examined(step), entries: { ids: list(step.ids) as Buffer[], state } };
+      }
+    },
     async *examine() {
-      for (const place of places) {
+      for (const place of others) {
         const count = place === 'domains' ? DOMAINS : undefined;
-        for await (const step of steps(call, 'examine', { place }, count)) yield examined(place, step);
+        for await (const step of steps(call, 'examine', { place }, count)) yield examined(step);
       }
     },
     async unexplained(suspects) {
       const { waiting } = named(await call('examine', { ids: suspects.map(({ id }) => id as Buffer) }));
       return (list(waiting) as Buffer[]).map((id) => ({ id }));
     },
-    misplaced: (suspects) =>
-      misplaced(
-        crawl,
-        suspects.map(({ id }) => id as Buffer),
-      ),
 
     async beginRepair(force) {
       const args = { force, queueClass: shape.queueClass, epoch: newEpoch() };
@@ -124,14 +112,12 @@ function recordIn(stored: Buffer): string {
   return stored.toString('utf8', 0, end < 0 ? stored.length : end);
 }
 
-function examined(place: string, step: Step): Examined {
-  const odd = pairs(list(step.odd) as Buffer[]).map(([id, states]) => {
-    const all = text(states).split(' ');
-    return { id, states: all.filter((state) => state !== 'record'), hasRecord: all.includes('record') };
-  });
-  const ids = waitingPlaces.includes(place) ? (list(step.ids) as Buffer[]) : [];
+function examined(step: Step): Examined {
   return {
-    entries: { ids, odd },
+    odd: pairs(list(step.odd) as Buffer[]).map(([id, states]) => {
+      const all = text(states).split(' ');
+      return { id, states: all.filter((state) => state !== 'record'), hasRecord: all.includes('record') };
+    }),
     domains: listed<DomainView>(step.views),
     nodes: listed<NodeView>(step.nodes),
     feeds: listed<FeedView>(step.feeds).map(({ said = null, ...feed }) => ({ ...feed, said })),

@@ -34,14 +34,3 @@ export async function resultsOf(transaction: ChainableCommander): Promise<[Error
   });
   return results ?? [];
 }
-
-/**
- * The replies of a MULTI, in order.
- * @throws what the first command that was refused or that failed says
- */
-export async function repliesOf(transaction: ChainableCommander): Promise<unknown[]> {
-  return (await resultsOf(transaction)).map(([error, value]) => {
-    if (error) throw error;
-    return value;
-  });
-}

@@ -5,19 +5,17 @@ import { dupefilterText } from '../../shared-settings/shape-differences.js';
 import { int, list, named, type Reply, text } from '../connection/reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { readFailure } from '../failed/failed-list.js';
-import { allKeys, internalKey } from '../keys.js';
+import { allKeys } from '../keys.js';
 import { dupefilterArgument } from '../request-columns.js';
 import { agreedDupefilter, states } from './dupefilter.js';
-import { steps } from './steps.js';
 
-/** The state of a request. A delayed request is found by a walk over all delayed ones, which are few. */
 export async function inspectRequest(crawl: CrawlAccess, request: FrontierRequest): Promise<Inspection> {
   const { id, domain, fingerprint, dontFilter } = request;
   const found = await ask(crawl, { id, domain, fingerprint });
   const [leasedAtMs, failedAtUs] = [found.leasedAtMs ?? null, found.failedAtUs ?? null];
   const record = found.record == null ? null : text(found.record);
   const isWaiting = record !== null && leasedAtMs === null && failedAtUs === null;
-  const delayedUntilMs = isWaiting ? await dueAtOf(crawl, Buffer.from(id, 'hex')) : null;
+  const delayedUntilMs = isWaiting && found.dueAtMs != null ? int(found.dueAtMs) : null;
   const opensAtMs = isWaiting && found.opensAtMs != null ? int(found.opensAtMs) : null;
   const seen = int(found.seen) === 1;
   const waits = delayedUntilMs === null ? 'pending' : 'delayed';
@@ -29,7 +27,7 @@ export async function inspectRequest(crawl: CrawlAccess, request: FrontierReques
     crashes: int(found.crashes),
     owner: leasedAtMs === null ? null : text(found.node),
     leasedAtMs: leasedAtMs === null ? null : int(leasedAtMs),
-    dueAtMs: delayedUntilMs === null ? opensAtMs : delayedUntilMs - int(found.aheadMs),
+    dueAtMs: delayedUntilMs ?? opensAtMs,
     failure:
       failedAtUs === null ? null : readFailure(text(found.failure), Math.floor(int(failedAtUs) / 1000)),
     life: dontFilter ? null : readLife(found.life),
@@ -49,18 +47,6 @@ async function ask(
     ...{ mark: classOf(theirs).markOf(fingerprint), dupefilter: dupefilterArgument(theirs) },
   };
   return named(await connection.call('inspect', allKeys(keys), args));
-}
-
-/** When a delayed request becomes due; null when it is not delayed. */
-async function dueAtOf({ connection, options, call }: CrawlAccess, id: Buffer): Promise<number | null> {
-  for await (const { found } of steps(call, 'examine', { place: 'delayed', ids: [id] })) {
-    const [, entry] = list(found);
-    if (entry == null) continue;
-    const key = internalKey(options.keys, 'delayed');
-    const dueAtMs = await connection.patiently((client) => client.zscore(key, entry as Buffer));
-    return dueAtMs === null ? null : Number(dueAtMs);
-  }
-  return null;
 }
 
 function readLife(reply: Reply | undefined): RequestLife | null {

@@ -34,7 +34,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     clockOf(client),
   ]);
   const [nodes, outbox, bytes] = await Promise.all([
-    readNodes(client, keys, crawlClock(meta, serverMs), Number(meta.node_timeout ?? 30_000)),
+    readNodes(client, keys, crawlClock(meta, serverMs), numberIn(meta.node_timeout, 30_000)),
     readOutbox(client, keys),
     byName({
       frontier: sum([keys.requests, ...internalWords.map(key)], (name) => bytesOf(client, name)),
@@ -45,8 +45,9 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     }),
   ]);
   const readings = readStats(stats);
-  const number = (name: string): number => Number(meta[name] ?? 0);
-  const instant = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
+  const number = (name: string): number => numberIn(meta[name], 0);
+  const instant = (text: string | undefined): number | null =>
+    text === undefined ? null : numberIn(text, null);
   return {
     ...{ ...counts, pending: queued + counts.suspects, bytes },
     ...{ accepted: number('accepted'), done: number('done') },
@@ -65,7 +66,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
             ...{ errorPages: number('run_error_pages'), hasGoodPage: meta.run_good === '1' },
             counters: countersSince(beganWith(meta.run_counters), readings.counters),
             closed: meta.run_closed || meta.closing || null,
-            endedAt: meta.run_ended ? Number(meta.run_ended) : null,
+            endedAt: meta.run_ended ? instant(meta.run_ended) : null,
           },
     control: (meta.control ?? 'running') as Control,
     shape: readShape(meta),
@@ -73,6 +74,12 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     beganAtMs: instant(meta.began),
     seenSinceMs: instant(meta.seen_since ?? meta.began),
   };
+}
+
+/** A stored number; another value where there is none, or somebody overwrote it with text. */
+function numberIn<Other>(text: string | undefined, otherwise: Other): number | Other {
+  const found = Number(text ?? Number.NaN);
+  return Number.isFinite(found) ? found : otherwise;
 }
 
 /** How much each part holds, for `reset --dry-run`. */
@@ -109,8 +116,8 @@ function readShape({ shape, dupefilter }: Record<string, string>): Shape | null 
 }
 
 /** The crawl's clock, which may be ahead of the server's: `lua/base/clock.lua`. */
-function crawlClock({ clock = '0', clock_ahead = '0' }: Record<string, string>, serverMs: number): number {
-  return Math.max(Number(clock), serverMs + Number(clock_ahead));
+function crawlClock({ clock, clock_ahead }: Record<string, string>, serverMs: number): number {
+  return Math.max(numberIn(clock, 0), serverMs + numberIn(clock_ahead, 0));
 }
 
 async function readNodes(
@@ -136,8 +143,8 @@ async function readNodes(
       pid: numberField(info, 'pid') ?? 0,
       startedAt,
       heartbeatAgeMs: Math.max(0, Math.round(nowMs - heardAtMs)),
-      leased: Number(held[incarnation] ?? 0),
-      pages: Number(settled[incarnation] ?? 0),
+      leased: numberIn(held[incarnation], 0),
+      pages: numberIn(settled[incarnation], 0),
       pagesPerSecond: numberField(info, 'pagesPerSecond') ?? 0,
       clockAheadMs: joinedAtMs === undefined ? 0 : startedAt - joinedAtMs,
     };

@@ -1,4 +1,5 @@
 /** The arguments of the join verb, and its reply. */
+
 import { randomBytes, randomInt } from 'node:crypto';
 import { budgetNotices, noBudgets } from '../../budgets.js';
 import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../../frontier.js';
@@ -12,6 +13,7 @@ import {
 } from '../../shared-settings/shape-differences.js';
 import { tunableText } from '../../shared-settings/tunable-text.js';
 import type { Arguments } from '../connection/lua-message.js';
+import { storedObject } from '../crawl/stored-json.js';
 
 /** The tunables: their names in meta, and in the settings of a node. */
 const tunableNames: readonly (readonly [name: string, key: keyof Tunables])[] = [
@@ -112,7 +114,8 @@ function refuseOtherShape({ shape, dupefilter }: JoinAnswer, ours: Shape): void 
   if (refusal !== null) throw refusal;
 }
 
-function tunableChange([name, before, after]: readonly string[]): string {
+function tunableChange([name, ...texts]: readonly string[]): string {
   const [, key] = tunableNames.find(([known]) => known === name) ?? [];
+  const [before, after] = texts.map((text) => (text.startsWith('{') ? storedObject(text) : text));
   return key === undefined ? '' : tunableNotice(key, before, after);
 }

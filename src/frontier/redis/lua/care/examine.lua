@@ -2,13 +2,14 @@
 -- domains. It judges nothing but what only this engine has; that is done for both engines by src/frontier/care/.
 -- Atomic: nothing changes its state within a step.
 --
--- args: place: a key, by its name in keys.lua, or `meta` · cursor of its SCAN, and count · ids: only these requests
+-- args: place: a key, by its name in keys.lua, or `meta` · cursor of its SCAN, and count; or only ids: of requests
 -- Returns by name: cursor of the next step, breaches: sentences, and what the functions below add:
 --   ids      of the requests in this step; of `requests` those that must be in a queue · records: { id, record, … }
 --   odd      { id, states of it, separated by spaces, … } of those that are in other states as well, or have no record
 --   views    JSON of domains, see examine-domains.lua · nodes, totals: see examine-leases.lua and examine-crawl.lua · feeds: JSON,
 --            see feeds/damaged-outboxes.lua
 --   bytes    of all records in this step
+--   waiting  where ids are given, and nothing else: those of them that must be in a queue
 -- O(count log n); for leases O(leases), for meta O(1).
 local SORT_KEY = 32
 local SCANS = { requests = 'HSCAN', domains = 'HSCAN' }
@@ -96,34 +97,19 @@ function examine.queue(crawl, page, found)
   end
 end
 
--- For a second look. found: { id, entry, … } of the wanted requests in this step; waiting: those that must be in a queue at this
--- instant.
-local function lookAgain(crawl, args, page, found)
-  local isWanted = {}
-  found.found, found.waiting = {}, waitingAmong(crawl, args.ids)
-  for _, id in ipairs(args.ids) do isWanted[id] = true end
-  for i = 1, #page, 2 do
-    local id = queue.idOf(args.place == 'queue' and string.sub(page[i], -SORT_KEY) or page[i])
-    if isWanted[id] then lists.pair(found.found, id, page[i]) end
-  end
-end
-
 local function pageOf(crawl, args)
   local place = args.place
-  if not place or AT_ONCE[place] then return { '0', {} } end
+  if AT_ONCE[place] then return { '0', {} } end
   if place == 'pieces' then return examinePieces.page(crawl, args) end
   return redis.call(SCANS[place] or 'ZSCAN', crawl.keys[place], args.cursor, 'COUNT', lists.digits(args.count))
 end
 
 verbs.register('examine', { 'no-writes' }, function(crawl, args)
+  if args.ids then return verbs.named({ waiting = waitingAmong(crawl, args.ids) }) end
   local page = pageOf(crawl, args)
   clock.read(crawl)
   local found = { cursor = page[1], breaches = {}, ids = {}, odd = {}, views = {} }
-  if args.ids then
-    lookAgain(crawl, args, page[2], found)
-  else
-    examine[args.place](crawl, page[2], found)
-  end
+  examine[args.place](crawl, page[2], found)
   found.views = cjson.encode(found.views)
   return verbs.named(found)
 end)

@@ -18,11 +18,11 @@ end
 -- What is left of meta while failed requests or fingerprints stay.
 local function keepMeta(crawl, parts, fields, failedCount)
   local epoch = lists.digits(tonumber(fields.epoch or 0) + 1)
-  redis.call('HSET', crawl.keys.meta, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'shape', fields.shape or '',
+  meta.write(crawl, { 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'shape', fields.shape or '',
     'dupefilter', not parts.dupefilter and fields.dupefilter or '', 'queue', fields.queue or '', 'control', 'running',
-    'accepted', failedCount, 'began', crawl.wallMs, 'seen_since', fields.seen_since or fields.began or crawl.wallMs)
+    'accepted', failedCount, 'began', crawl.wallMs, 'seen_since', fields.seen_since or fields.began or crawl.wallMs })
   for _, name in ipairs(parts.dupefilter and {} or marks.FIELDS) do
-    if fields[name] then redis.call('HSET', crawl.keys.meta, name, fields[name]) end
+    if fields[name] then meta.write(crawl, { name, fields[name] }) end
   end
 end
 
