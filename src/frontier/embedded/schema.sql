@@ -318,6 +318,25 @@ CREATE TABLE domain_accepted (
   PRIMARY KEY (space, domain)
 ) STRICT, WITHOUT ROWID;
 
+-- What nodes report, as texts by name (src/frontier/telemetry/stored-telemetry.ts): their state, the history, the events.
+CREATE TABLE telemetry (
+  space INTEGER NOT NULL,                -- of the requests key with :~telemetry behind it
+  name  TEXT NOT NULL,
+  text  TEXT NOT NULL,
+  PRIMARY KEY (space, name)
+) STRICT, WITHOUT ROWID;
+
+-- What nodes have reported of each domain.
+CREATE TABLE domain_stats (
+  space       INTEGER NOT NULL,          -- as in telemetry
+  domain      TEXT NOT NULL,             -- '': domains that reports did not name
+  reported_at INTEGER NOT NULL,          -- last
+  counts      TEXT NOT NULL,             -- JSON: amounts by name (src/frontier/telemetry/domain-counts.ts)
+  PRIMARY KEY (space, domain)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX domain_stats_recent ON domain_stats (space, reported_at);
+
 -- External seeds, in the order they came.
 CREATE TABLE seed (
   n      INTEGER PRIMARY KEY,

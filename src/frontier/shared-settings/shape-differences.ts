@@ -51,7 +51,8 @@ export function dupefilterText(dupefilter: Dupefilter): string {
   return sortedJson(dupefilter);
 }
 
-const settingOf: Readonly<Record<keyof Tunables, string>> = {
+/** The setting of each tunable. */
+export const tunableSettings: Readonly<Record<keyof Tunables, string>> = {
   delayMs: 'DOWNLOAD_DELAY',
   randomizeDelay: 'RANDOMIZE_DOWNLOAD_DELAY',
   concurrencyPerDomain: 'CONCURRENT_REQUESTS_PER_DOMAIN',
@@ -65,7 +66,7 @@ const settingOf: Readonly<Record<keyof Tunables, string>> = {
 
 /** A sentence for the user of a node that changed a tunable for all nodes. '' and null are shown as off, times in seconds as in the settings. */
 export function tunableNotice(name: keyof Tunables, before: unknown, after: unknown): string {
-  return `${settingOf[name]} was ${shown(name, before)} and is ${shown(name, after)} now, for all nodes`;
+  return `${tunableSettings[name]} was ${shown(name, before)} and is ${shown(name, after)} now, for all nodes`;
 }
 
 function shown(name: string, value: unknown): string {

@@ -85,3 +85,20 @@ export const CLOCK_STEP_MS = 10_000;
  * was set forward, or that all nodes stood still: heartbeats count from then. Longer than a node is silent between two calls.
  */
 export const CLOCK_LEAP_MS = 3_000;
+
+/** A report of a node names so many domains at most; the others add up under `OTHER_DOMAINS`. */
+export const MAX_REPORTED_DOMAINS = 100;
+/** The most recently active domains are kept, and so many counts of each. */
+export const MAX_KNOWN_DOMAINS = 10_000;
+export const MAX_DOMAIN_COUNTS = 100;
+/** Domains that one look at a crawl reads of each kind: counting their requests takes 4 µs each. */
+export const READY_DOMAINS_READ = 200;
+/** Points of the history: so far apart, for an hour. And a minute apart, for as long as STATS_HISTORY says. */
+export const HISTORY_STEP_MS = 10_000;
+export const HISTORY_POINTS = 360;
+export const HISTORY_LONG_STEP_MS = 60_000;
+/** Events that are kept. */
+export const MAX_EVENTS = 500;
+/** Dead nodes are shown for a day, the last ones. */
+export const DEAD_NODES_FOR_MS = 24 * 60 * 60 * 1000;
+export const MAX_DEAD_NODES = 100;

@@ -6,7 +6,12 @@ import { budgetNotices } from '../../budgets.js';
 import type { Joined, JoinOptions, NodeInfo, Tunables } from '../../frontier.js';
 import { restoreUnderWay } from '../../refusals.js';
 import { argumentsText, otherArguments, startKey } from '../../shared-settings/run-arguments.js';
-import { type Flush, flushNotice, tunableNotice } from '../../shared-settings/shape-differences.js';
+import {
+  type Flush,
+  flushNotice,
+  tunableNotice,
+  tunableSettings,
+} from '../../shared-settings/shape-differences.js';
 import { tunableText } from '../../shared-settings/tunable-text.js';
 import type { Run } from '../base/crawl-row.js';
 import type { Transaction } from '../base/transaction.js';
@@ -14,6 +19,7 @@ import { flush } from '../crawl/clear.js';
 import { processStart } from '../file/processes.js';
 import { closedJustNow } from '../requests/budgets.js';
 import { setStart, startOf } from '../seeds/starts.js';
+import { addEvent } from '../telemetry/events.js';
 import { incarnationName, type NodeRow, newIncarnationNumber } from './node-row.js';
 import { declareDead } from './recover.js';
 import {
@@ -34,6 +40,7 @@ export function join(
   if (!tx.hasCrawl) refuseOtherDupefilter(tx, options.shape.dupefilter);
   tx.create(options.shape);
   if (tx.crawl.restoring !== null) throw restoreUnderWay();
+  const isFirst = tx.crawl.shape === null;
   const others = tx.nodes.live().length;
   const argumentsBefore = argumentsText(tx.crawl.run?.args ?? {});
   const hasOtherArguments = argumentsBefore !== argumentsText(options.args);
@@ -70,9 +77,10 @@ export function join(
   const key = startKey(options.args);
   if (beginsRun) beginRun(tx, options);
   const run = tx.crawl.run!;
+  addEvent(tx, { kind: 'node_joined', node: node.id });
   const notices = [
     ...flushNotice(flushed, others),
-    ...changeTunables(tx, options.tunables),
+    ...changeTunables(tx, options.tunables, node.id, isFirst),
     ...budgetNotices(run.budgets, options.budgets),
   ];
   // A stop was meant for the nodes of that time, unless this is one of them and joins anew.
@@ -185,13 +193,17 @@ function flushOnStart(
 }
 
 /** The latest node's tunables hold for all. @returns what changed for others. */
-function changeTunables(tx: Transaction, tunables: Tunables): string[] {
+function changeTunables(tx: Transaction, tunables: Tunables, node: string, isFirst: boolean): string[] {
   const before = tx.crawl.tunables;
   const names = Object.keys(before) as (keyof Tunables)[];
   const changed = names.filter((name) => tunableText(before[name]) !== tunableText(tunables[name]));
   if (changed.length === 0) return [];
   tx.crawl.tunables = tunables;
   if (changed.includes('concurrencyPerDomain') || changed.includes('slots')) placeBusyDomains(tx);
+  // The first node has nothing to change.
+  if (isFirst) return [];
+  const settings = changed.map((name) => tunableSettings[name]);
+  addEvent(tx, { kind: 'settings_changed', node, settings });
   if (tx.nodes.count === 0) return [];
   return changed.map((name) => tunableNotice(name, before[name], tunables[name]));
 }

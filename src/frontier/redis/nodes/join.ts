@@ -10,6 +10,7 @@ import {
   flushNotice,
   otherShape,
   tunableNotice,
+  tunableSettings,
 } from '../../shared-settings/shape-differences.js';
 import { tunableText } from '../../shared-settings/tunable-text.js';
 import type { Arguments } from '../connection/lua-message.js';
@@ -112,6 +113,12 @@ function refuseOtherShape({ shape, dupefilter }: JoinAnswer, ours: Shape): void 
   const agreed = dupefilter === '' ? {} : { dupefilter: JSON.parse(dupefilter) as Dupefilter };
   const refusal = otherShape({ ...(JSON.parse(shape) as Partial<Shape>), ...agreed }, ours);
   if (refusal !== null) throw refusal;
+}
+
+/** The name of the setting of a tunable, by its name in meta. */
+export function settingOfTunable(name: string): string {
+  const [, key] = tunableNames.find(([known]) => known === name) ?? [];
+  return key === undefined ? name : tunableSettings[key];
 }
 
 function tunableChange([name, ...texts]: readonly string[]): string {
