@@ -21,6 +21,7 @@ export const commandErrorCodes = {
 
   refused: 'the store refuses',
   live_nodes: 'nodes are crawling, and the command needs them to stop first',
+  other_library: 'other functions are loaded into Redis under the name of those of crawlnode',
   arguments: 'the run was started with other arguments (-a), which all its nodes share',
   shape: 'the crawl in the store was begun with other settings that all its nodes must share',
   format: 'the crawl in the store was written by another version of crawlnode',

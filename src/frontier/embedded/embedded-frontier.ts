@@ -8,6 +8,7 @@ import { careVerbs } from '../care/care-verbs.js';
 import type { Frontier, Shape } from '../frontier.js';
 import type { OpenOptions } from '../open-options.js';
 import { recoverBy } from '../recovery.js';
+import { readEvents, readHistory } from '../telemetry/stored-telemetry.js';
 import { CommitBatch, type VerbOptions } from './base/commit-batch.js';
 import type { Transaction } from './base/transaction.js';
 import { cookiesSince } from './cookies/read-cookies.js';
@@ -35,6 +36,9 @@ import { claimIdle, endIdle } from './requests/ask-idle.js';
 import { robots, storeRobots } from './robots/robots.js';
 import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds/seeds.js';
 import { claimStart } from './seeds/starts.js';
+import { crawlFacts, knownDomains } from './telemetry/facts.js';
+import { record, report } from './telemetry/reports.js';
+import { textOf } from './telemetry/texts.js';
 
 /** How long a verb of a node waits for a lock; its engine says so, and asks again. */
 const NODE_PATIENCE_MS = 1_000;
@@ -70,6 +74,7 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
     <Args extends unknown[], T>(verb: (tx: Transaction, self: JoinedNode, ...args: Args) => T) =>
     (...args: Args): Promise<T> =>
       client.asNode((tx, self) => verb(tx, self, ...args));
+  const texts = read((tx: Transaction, names: readonly string[]) => names.map((name) => textOf(tx, name)));
 
   return {
     engine: 'embedded',
@@ -119,6 +124,14 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
     control: write(control),
     closeRun: write(closeRun),
     snapshot: read(takeSnapshot),
+    telemetry: {
+      report: write(report, { patienceMs: NODE_PATIENCE_MS }),
+      facts: read(crawlFacts),
+      record: write(record, { patienceMs: NODE_PATIENCE_MS }),
+      history: (...span) => readHistory(texts, ...span),
+      events: (after) => readEvents(texts, after),
+      domains: read(knownDomains),
+    },
     failed: {
       list: read(listFailed),
       ignored: read(listIgnored),

@@ -13,6 +13,7 @@ import { sweepSome } from '../crawl/sweep.js';
 import { fail } from '../failed/failed-list.js';
 import { endLease, type LeasedRow, leasesOf, returnToQueue } from '../leases/lease-records.js';
 import { delay, hexOf } from '../queue/requests.js';
+import { noteDeath } from '../telemetry/events.js';
 import { incarnationNumber, type NodeRow } from './node-row.js';
 
 /** Leases moved by one step: a transaction of a few ms. */
@@ -90,6 +91,7 @@ export function declareDead(tx: Transaction): void {
     if (node.is_dead === 1) continue;
     if (tx.nodes.isAlive(node)) continue;
     node.is_dead = 1;
+    noteDeath(tx, node);
   }
 }
 

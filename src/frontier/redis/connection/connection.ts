@@ -19,7 +19,7 @@ import {
   unanswered,
   unreachable,
 } from './errors.js';
-import { library, loadAndCall } from './library.js';
+import { answerIn, library, loadAndCall } from './library.js';
 import { type Arguments, luaMessage } from './lua-message.js';
 import { withoutNeedlessPassword } from './needless-password.js';
 import type { Reply } from './reply.js';
@@ -166,16 +166,18 @@ export class RedisConnection {
     return lastError === undefined ? 'the connection was lost' : networkMessageOf(lastError);
   }
 
-  /** A server that lost our library, or never had it, is given it with the call. */
+  /** A server that lost our library, never had it, or has another one under its name, is given it with the call. */
   async #call(verb: string, keys: readonly string[], packed: Buffer): Promise<Reply> {
     const name = library().functionOf(verb);
     try {
-      return await this.#callOnce(verb, name, keys, packed);
+      return answerIn(await this.#callOnce(verb, name, keys, packed));
     } catch (error) {
       if (!isMissingFunction(error)) throw error;
     }
     const reply = await loadAndCall(this.client, name, keys, packed);
-    return this.#opened.replicas.isFor(verb) ? this.#callOnce(verb, name, keys, packed) : reply;
+    return answerIn(
+      this.#opened.replicas.isFor(verb) ? await this.#callOnce(verb, name, keys, packed) : reply,
+    );
   }
 
   #callOnce(verb: string, name: string, keys: readonly string[], packed: Buffer): Promise<Reply> {

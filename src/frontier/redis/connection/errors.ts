@@ -48,6 +48,15 @@ export function translate(error: unknown): Error | null {
     return foreignKeyError(foreignKey(key, found, wanted), error);
   }
   if (code === 'FIELD') return unreadableField(rest ?? '', error);
+  if (code === 'FIELDS') {
+    const [key, count] = rest?.split(' ') ?? [];
+    return damagedRecord(
+      `${count} field${count === '1' ? '' : 's'} of ${key} ${count === '1' ? 'is' : 'are'} gone`,
+      error,
+    );
+  }
+  if (code === 'RECORD')
+    return damagedRecord(`${rest} is gone, though the requests of its crawl are there`, error);
   if (code === 'SERVER') return new OtherServer(rest);
   if (code === 'DEAD') return new IncarnationDeadError(rest ?? message);
   if (code === 'FORMAT') {
@@ -89,12 +98,24 @@ function damagedCrawl(cause: unknown): DamagedStoreError {
 
 /** Without this field the crawl would ask sites too often, or forget what it has seen. */
 function unreadableField(what: string, cause: unknown): DamagedStoreError {
-  const [, key, field] = /^(.*) (\S+)$/.exec(what) ?? [];
+  const [, key, field = ''] = /^(.*) (\S+)$/.exec(what) ?? [];
+  const found = `the field ${field} of ${key} holds something that crawlnode did not write`;
+  if (key?.endsWith('meta') && !tunables.has(field)) return damagedRecord(found, cause);
   const todo = key?.endsWith('index')
     ? 'run "crawlnode reset SPIDER --only dupefilter"'
     : 'start the nodes again, which writes it anew from their settings';
+  return new DamagedStoreError(`${found}: ${todo}`, { cause });
+}
+
+/** Those that `lua/domains/domain-limits.lua` checks. */
+const tunables: ReadonlySet<string> = new Set([
+  ...['delay', 'limit', 'slots', 'autothrottle', 'queue_limit', 'pages_per_domain'],
+]);
+
+/** The crawl would seem to be over, or begin again. */
+function damagedRecord(what: string, cause: unknown): DamagedStoreError {
   return new DamagedStoreError(
-    `the field ${field} of ${key} holds something that crawlnode did not write: ${todo}`,
+    `${what}: somebody deleted or overwrote it; stop the nodes and run "crawlnode doctor SPIDER --repair", which makes it anew from the requests, or "crawlnode reset SPIDER"`,
     { cause },
   );
 }
@@ -129,9 +150,19 @@ export function ifAllowed<T, U>(answer: Promise<T>, otherwise: U): Promise<T | U
   });
 }
 
-/** Whether a call came to a server without our library. */
+/** Whether a call came to a server without our library, or with another one under its name. */
 export function isMissingFunction(error: unknown): boolean {
-  return messageOf(error).startsWith('ERR Function not found');
+  return error instanceof OtherLibrary || messageOf(error).startsWith('ERR Function not found');
+}
+
+/** An answer that no verb of ours gives. */
+export class OtherLibrary extends RefusedError {
+  constructor(library: string) {
+    super(
+      `the functions of ${library} in this Redis are not those of crawlnode, also after they were loaded again: see who loads others under that name ("FUNCTION LIST LIBRARYNAME ${library}")`,
+      { code: 'other_library' },
+    );
+  }
 }
 
 /** Whether a store has reached its maxmemory. */

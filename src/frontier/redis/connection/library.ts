@@ -14,8 +14,8 @@ import * as limits from '../../types/limits.js';
 import { keyTypes } from '../keys.js';
 import { luaFiles } from '../lua-files.inlined.js';
 import { type Client, callFunction, resultsOf } from './client.js';
-import { isFull, LibraryNeedsMemory } from './errors.js';
-import type { Reply } from './reply.js';
+import { isFull, LibraryNeedsMemory, OtherLibrary } from './errors.js';
+import { list, type Reply, text } from './reply.js';
 
 /** The numbers of the rules that both engines obey, as Lua reads them: `limits.MAX_CRASHES`. Sorted: the library's name is a hash. */
 const sharedLimits = Object.entries(limits)
@@ -70,6 +70,16 @@ export async function loadAndCall(
   const failure = called?.[0] ?? loaded?.[0];
   if (failure) throw failure;
   return called?.[1] as Reply;
+}
+
+/**
+ * The answer of a verb.
+ * @throws OtherLibrary where the function was not ours: each answer of ours begins with the name of the library.
+ */
+export function answerIn(reply: Reply): Reply {
+  const { name } = library();
+  if (!Array.isArray(reply) || text(list(reply)[0]) !== name) throw new OtherLibrary(name);
+  return list(reply)[1] ?? null;
 }
 
 function assemble(): Library {

@@ -3,6 +3,7 @@ import { countersSince } from '../../../stats/counters-since.js';
 import { dataFormats } from '../../data-format.js';
 import type { Control, NodeSnapshot, OutboxSnapshot, PartCounts, Shape, Snapshot } from '../../frontier.js';
 import type { FrontierKeys } from '../../open-options.js';
+import { assessmentOf, deadNodesOf, factsOf } from '../../telemetry/stored-telemetry.js';
 import type { Client } from '../connection/client.js';
 import { foundFormat } from '../connection/preflight.js';
 import { pairs } from '../connection/scan.js';
@@ -33,8 +34,9 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     client.hgetall(keys.stats),
     clockOf(client),
   ]);
-  const [nodes, outbox, bytes] = await Promise.all([
-    readNodes(client, keys, crawlClock(meta, serverMs), Number(meta.node_timeout ?? 30_000)),
+  const [told, nodes, outbox, bytes] = await Promise.all([
+    client.hmget(key('telemetry'), 'dead', 'assessment'),
+    readNodes(client, keys, crawlClock(meta, serverMs), numberIn(meta.node_timeout, 30_000)),
     readOutbox(client, keys),
     byName({
       frontier: sum([keys.requests, ...internalWords.map(key)], (name) => bytesOf(client, name)),
@@ -45,14 +47,16 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     }),
   ]);
   const readings = readStats(stats);
-  const number = (name: string): number => Number(meta[name] ?? 0);
-  const instant = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
+  const number = (name: string): number => numberIn(meta[name], 0);
+  const instant = (text: string | undefined): number | null =>
+    text === undefined ? null : numberIn(text, null);
   return {
     ...{ ...counts, pending: queued + counts.suspects, bytes },
     ...{ accepted: number('accepted'), done: number('done') },
     ...{ removed: number('removed'), lost: number('lost') },
     ...{ seenGone: number('marks_gone'), seenExpires: meta.marks_expire === '1' },
     ...nodes,
+    ...{ deadNodes: deadNodesOf(told[0]), assessment: assessmentOf(told[1]) },
     ...readings,
     outbox,
     run:
@@ -65,7 +69,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
             ...{ errorPages: number('run_error_pages'), hasGoodPage: meta.run_good === '1' },
             counters: countersSince(beganWith(meta.run_counters), readings.counters),
             closed: meta.run_closed || meta.closing || null,
-            endedAt: meta.run_ended ? Number(meta.run_ended) : null,
+            endedAt: meta.run_ended ? instant(meta.run_ended) : null,
           },
     control: (meta.control ?? 'running') as Control,
     shape: readShape(meta),
@@ -73,6 +77,12 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     beganAtMs: instant(meta.began),
     seenSinceMs: instant(meta.seen_since ?? meta.began),
   };
+}
+
+/** A stored number; another value where there is none, or somebody overwrote it with text. */
+function numberIn<Other>(text: string | undefined, otherwise: Other): number | Other {
+  const found = Number(text ?? Number.NaN);
+  return Number.isFinite(found) ? found : otherwise;
 }
 
 /** How much each part holds, for `reset --dry-run`. */
@@ -109,8 +119,8 @@ function readShape({ shape, dupefilter }: Record<string, string>): Shape | null 
 }
 
 /** The crawl's clock, which may be ahead of the server's: `lua/base/clock.lua`. */
-function crawlClock({ clock = '0', clock_ahead = '0' }: Record<string, string>, serverMs: number): number {
-  return Math.max(Number(clock), serverMs + Number(clock_ahead));
+function crawlClock({ clock, clock_ahead }: Record<string, string>, serverMs: number): number {
+  return Math.max(numberIn(clock, 0), serverMs + numberIn(clock_ahead, 0));
 }
 
 async function readNodes(
@@ -126,6 +136,11 @@ async function readNodes(
     client.hgetall(internalKey(keys, 'held')),
     client.hgetall(internalKey(keys, 'settled')),
   ]);
+  const incarnations = Object.keys(infos);
+  const reports =
+    incarnations.length === 0
+      ? []
+      : await client.hmget(internalKey(keys, 'telemetry'), ...incarnations.map((name) => `node:${name}`));
   const describe = (incarnation: string, heardAtMs: number): NodeSnapshot => {
     const info = storedObject(infos[incarnation]);
     const startedAt = numberField(info, 'startedAt') ?? 0;
@@ -136,10 +151,11 @@ async function readNodes(
       pid: numberField(info, 'pid') ?? 0,
       startedAt,
       heartbeatAgeMs: Math.max(0, Math.round(nowMs - heardAtMs)),
-      leased: Number(held[incarnation] ?? 0),
-      pages: Number(settled[incarnation] ?? 0),
+      leased: numberIn(held[incarnation], 0),
+      pages: numberIn(settled[incarnation], 0),
       pagesPerSecond: numberField(info, 'pagesPerSecond') ?? 0,
       clockAheadMs: joinedAtMs === undefined ? 0 : startedAt - joinedAtMs,
+      facts: factsOf(reports[incarnations.indexOf(incarnation)]),
     };
   };
   const heard = pairs(beats).map(([incarnation, atMs]) => describe(incarnation, Number(atMs)));

@@ -23,12 +23,30 @@ export async function examineKeys(client: Client, options: OpenOptions, found: F
       found.problem('foreign_key', message, 'nodes refuse to start until it is gone');
     }
     if (foreign.length === 0) {
+      await record(client, options, found);
       const what = format === null ? 'nothing is stored yet' : `data format ${format}`;
       found.ok('keys', `${what}; every key ${keys.requests.split(':')[0]}:… is of the right type`);
     }
   }
   await otherSpelling(client, options, found);
   if ('nodes' in client) await slots(client, options, found);
+}
+
+/** The record of the crawl, or fields of it, that somebody deleted: `lua/base/meta.lua`. */
+async function record(client: Client, { keys }: OpenOptions, found: Findings): Promise<void> {
+  const meta = internalKey(keys, 'meta');
+  const [size, fields, others] = await Promise.all([
+    client.hlen(meta),
+    client.hget(meta, 'fields'),
+    client.exists(keys.requests, internalKey(keys, 'nodes')),
+  ]).catch(() => [0, null, 0] as const);
+  const missing = size === 0 ? others : Number(fields ?? size) + 1 - size;
+  if (!(missing > 0)) return;
+  found.problem(
+    'record',
+    size === 0 ? `${meta} is gone, though its crawl is there` : `${missing} fields of ${meta} are gone`,
+    'stop the nodes, then "crawlnode doctor SPIDER --repair"',
+  );
 }
 
 /** Key names have the spider in braces only in a Cluster. A producer may use the other spelling by mistake. */

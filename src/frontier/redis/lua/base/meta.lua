@@ -1,6 +1,7 @@
 -- The shared record of a crawl and its run: a HASH by field name, read by field, written back once by meta.save.
 --
 --   version              data format
+--   fields               the number of all other fields: one that somebody deletes is noticed
 --   epoch                rises whenever a fingerprint may have been forgotten; random at first
 --   crawl                tells this crawl from one of the same name before a reset
 --   queue                PriorityQueue | FifoQueue | LifoQueue
@@ -33,6 +34,7 @@
 --   killed_at, killed_before   when the last two nodes died that were not processing a suspect, see nodes/recover.lua
 --   cookies, cookies_floor   versions of the cookies, see cookies/cookies.lua
 --   early                pages with links that they pushed before their settles, see requests/early-links.lua
+--   queued_domains       domains that have pending requests, see domains/domains.lua
 --   marks, marks_gone, marks_expire, pieces, pieces_looked   see dupefilters/marks.lua, dupefilters/pieces.lua
 --   feed:NAME            1: the feed has a checkpoint, see feeds/feeds.lua
 --   stall_since, stall_owner, stall_tried, stall_left   see care/stall.lua
@@ -46,7 +48,14 @@
 local OFTEN = { 'version', 'epoch', 'queue', 'dupefilter', 'control', 'done', 'accepted', 'arrival', 'limit', 'delay',
   'budgets', 'closing', 'lost', 'run_leased', 'run_items', 'run_accepted', 'run_good', 'queue_limit', 'volunteer', 'hungry', 'idle_since',
   'slots', 'autothrottle', 'cookies', 'pages_per_domain', 'marks', 'marks_gone', 'marks_expire', 'early',
-  'clock', 'clock_ahead' }
+  'clock', 'clock_ahead', 'fields' }
+
+-- Those of them that are counted up: a verb would begin at 0 again where somebody overwrote one. The tunables are in domain-limits.lua.
+local COUNTED = { 'epoch', 'done', 'accepted', 'arrival', 'lost', 'run_leased', 'run_items', 'run_accepted', 'cookies', 'marks',
+  'marks_gone', 'early', 'fields' }
+
+-- Keys that a crawl without a record has not got. What a reset may leave is not among them.
+local OF_CRAWL = { 'requests', 'queue', 'suspects', 'delayed', 'leases', 'failed', 'domains', 'nodes', 'dead', 'node-info' }
 
 -- Whether the crawl has records.
 function meta.exists(crawl) return redis.call('EXISTS', crawl.keys.meta) == 1 end
@@ -61,18 +70,37 @@ function meta.tryRead(crawl)
   return nil
 end
 
--- Reads it, or refuses the call.
+-- The number of fields that somebody has deleted.
+function meta.missing(crawl)
+  local count = reader.number(meta.get(crawl, 'fields'))
+  return count and math.max(0, count + 1 - redis.call('HLEN', crawl.keys.meta)) or 1
+end
+
+-- Reads it, or refuses the call, also where somebody has deleted or overwritten fields: without them the crawl would seem to be
+-- over, or begin again.
 function meta.read(crawl)
   local refusal = meta.tryRead(crawl)
   if refusal then verbs.refuse(refusal) end
+  for i = 1, #COUNTED do
+    local value = crawl.meta[COUNTED[i]]
+    if value and value ~= '' and not reader.number(value) then
+      verbs.refuse('CRAWLNODE_FIELD ' .. crawl.keys.meta .. ' ' .. COUNTED[i])
+    end
+  end
+  local missing = meta.missing(crawl)
+  if missing > 0 then verbs.refuse('CRAWLNODE_FIELDS ' .. crawl.keys.meta .. ' ' .. missing) end
 end
 
 -- The first to touch a crawl makes its record; the shape comes with the first node. A node that has joined gives no
 -- epoch and makes none: a record gone under it means that somebody reset the crawl or flushed the store.
-function meta.create(crawl, queueClass, epoch)
+-- Requests or nodes without a record were not reset: somebody deleted it, and only a repair makes it anew.
+function meta.create(crawl, queueClass, epoch, isRepair)
   if not epoch or meta.exists(crawl) then return end
-  redis.call('HSET', crawl.keys.meta, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'queue', queueClass,
-    'control', 'running', 'began', crawl.nowMs)
+  local others = {}
+  for i, word in ipairs(OF_CRAWL) do others[i] = crawl.keys[word] end
+  if not isRepair and redis.call('EXISTS', unpack(others)) > 0 then verbs.refuse('CRAWLNODE_RECORD ' .. crawl.keys.meta) end
+  meta.write(crawl, { 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'queue', queueClass, 'control', 'running',
+    'began', lists.digits(crawl.nowMs) })
 end
 
 -- A field as text; false or nil where there is none.
@@ -107,10 +135,20 @@ function meta.add(crawl, name, amount) meta.set(crawl, name, meta.number(crawl, 
 -- Invalidates the nodes' caches of seen fingerprints, since a fingerprint may have been forgotten.
 function meta.raiseEpoch(crawl) meta.add(crawl, 'epoch', 1) end
 
+-- The one way to write fields, { name, value, … }, and to delete one: both keep their number.
+function meta.write(crawl, fields)
+  local added = lists.send('HSET', crawl.keys.meta, fields)
+  if added > 0 then redis.call('HINCRBY', crawl.keys.meta, 'fields', added) end
+end
+
+function meta.drop(crawl, name)
+  if redis.call('HDEL', crawl.keys.meta, name) == 1 then redis.call('HINCRBY', crawl.keys.meta, 'fields', -1) end
+end
+
 -- Writes the fields that changed.
 function meta.save(crawl)
   local fields = {}
   for name, value in pairs(crawl.changedMeta) do lists.pair(fields, name, value) end
-  lists.send('HSET', crawl.keys.meta, fields)
+  meta.write(crawl, fields)
   crawl.changedMeta = {}
 end

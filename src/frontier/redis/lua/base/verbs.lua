@@ -49,28 +49,32 @@ function verbs.register(name, flags, body)
   redis.register_function({
     function_name = LIBRARY .. '_' .. name,
     flags = redisFlags,
+    -- The name of the library shows that the answer is ours.
     callback = function(KEYS, ARGV)
-      local args = cmsgpack.unpack(ARGV[1])
-      local crawl = crawlOf(KEYS, args, savesClock)
-      if savesClock then keys.refuseForeign(KEYS) end
-      if wants['crawl-if-any'] and not meta.exists(crawl) then return nil end
-      if wants['creates-crawl'] then meta.create(crawl, args.queueClass, args.epoch) end
-      if isOfCrawl then meta.read(crawl) end
-      if wants['live-node'] then
-        nodes.refuseDead(crawl)
-        keys.refuseOther(crawl.keys.dupefilter, args.dupefilter.type)
-        domainLimits.check(crawl)
-      end
-      if wants.accepts then acceptance.check(crawl) end
-      if args.arrived then answers.forgetArrived(crawl) end
-      local first = wants.once and answers.first(crawl)
-      if first then return first end
-      local answer = body(crawl, args)
-      if wants.once then answers.keep(crawl, answer) end
-      if isOfCrawl then verbs.save(crawl) end
-      return answer
+      return { LIBRARY, verbs.run(body, KEYS, cmsgpack.unpack(ARGV[1]), wants, isOfCrawl, savesClock) }
     end,
   })
+end
+
+function verbs.run(body, KEYS, args, wants, isOfCrawl, savesClock)
+  local crawl = crawlOf(KEYS, args, savesClock)
+  if savesClock then keys.refuseForeign(KEYS) end
+  if wants['crawl-if-any'] and not meta.exists(crawl) then return nil end
+  if wants['creates-crawl'] then meta.create(crawl, args.queueClass, args.epoch) end
+  if isOfCrawl then meta.read(crawl) end
+  if wants['live-node'] then
+    nodes.refuseDead(crawl)
+    keys.refuseOther(crawl.keys.dupefilter, args.dupefilter.type)
+    domainLimits.check(crawl)
+  end
+  if wants.accepts then acceptance.check(crawl) end
+  if args.arrived then answers.forgetArrived(crawl) end
+  local first = wants.once and answers.first(crawl)
+  if first then return first end
+  local answer = body(crawl, args)
+  if wants.once then answers.keep(crawl, answer) end
+  if isOfCrawl then verbs.save(crawl) end
+  return answer
 end
 
 -- Ends the call with an error. Scripts have no rollback, so call this only before the first write.

@@ -16,6 +16,8 @@ function examine.meta(crawl, _, found)
     local count = redis.call('ZCOUNT', key, '-inf', '(0') + redis.call('ZCOUNT', key, '(0', '+inf')
     if count > 0 then examine.breach(found, 'I7: %d entries of %s have a score, and are out of order', count, key) end
   end
+  local missing = meta.exists(crawl) and meta.missing(crawl) or 0
+  if missing > 0 then examine.breach(found, 'I4: %d fields of %s are gone', missing, at.meta) end
   local sets = redis.call('HLEN', at.cookies) - redis.call('ZCARD', at.jars)
   if redis.call('EXISTS', at.cookies) ~= redis.call('EXISTS', at.jars) or sets > redis.call('ZCARD', at['cookie-versions']) then
     examine.breach(found, 'I4: the keys of the cookies contradict each other: some were deleted')

@@ -5,7 +5,7 @@
 --
 -- args: force · queueClass, epoch: for a new meta · live: the crawl stands still (stall.lua), and its nodes stay
 -- Returns the number of live nodes because of which nothing was done, or 0; under `live` 1 where a request is leased again, since
--- then it does not stand still any more; and 1 where the record of the crawl was gone. A node
+-- then it does not stand still any more; and 1 where the record of the crawl, or fields of it, were gone. A node
 -- of that crawl is refused whatever it does. O(domains + leases).
 local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'run_leased', 'run_items', 'run_errors',
   'run_failed', 'run_error_pages', 'run_accepted', 'run_started', 'delay', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'pages_per_domain', 'idle_since',
@@ -14,9 +14,17 @@ local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'ru
 local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'delayed', 'leases', 'held' }
 local NODES = { 'nodes', 'dead', 'node-info', 'settled', 'answers' }
 local KEPT = { 'failed', 'failures', 'crashes', 'domains', 'validators', 'domain-accepted', 'early', 'robots', 'robots-kept',
-  'feeds', 'outbox', 'ignored' }
+  'feeds', 'outbox', 'ignored', 'telemetry', 'domain-stats', 'domain-recent' }
 
--- Its fields of numbers hold numbers, and those that all verbs need are there.
+-- Requests that are not done, by whichever of their keys holds more.
+local function living(crawl)
+  local isRead, found = pcall(losses.found, crawl) -- not where a key holds another type
+  local records = keys.isOf('hash', crawl.keys.requests) and redis.call('HLEN', crawl.keys.requests) or 0
+  return math.max(isRead and found or 0, records)
+end
+
+-- Its fields of numbers hold numbers, and those that all verbs need are there. The number of done requests follows from the
+-- others. Returns whether fields were lost.
 local function mendMeta(crawl, args)
   local key = crawl.keys.meta
   if not keys.isOf('hash', key) then redis.call('UNLINK', key) end
@@ -24,12 +32,22 @@ local function mendMeta(crawl, args)
   if version and version ~= FORMAT then verbs.refuse('CRAWLNODE_FORMAT ' .. version) end
   for _, name in ipairs(NUMBERS) do
     local value = redis.call('HGET', key, name)
-    if value and value ~= '' and not tonumber(value) then redis.call('HDEL', key, name) end
+    if value and value ~= '' and not reader.number(value) then redis.call('HDEL', key, name) end
   end
-  meta.create(crawl, args.queueClass, args.epoch)
-  local needed = { version = FORMAT, epoch = args.epoch, crawl = args.epoch, queue = args.queueClass }
+  meta.create(crawl, args.queueClass, args.epoch, true)
+  crawl.meta, crawl.metaNumbers = {}, {}
+  local isDamaged = meta.missing(crawl) > 0
+  local needed = { version = FORMAT, epoch = args.epoch, crawl = args.epoch, queue = args.queueClass, control = 'running',
+    began = lists.digits(crawl.nowMs) }
   for name, value in pairs(needed) do redis.call('HSETNX', key, name, value) end
+  redis.call('HSET', key, 'fields', 0)
+  redis.call('HSET', key, 'fields', redis.call('HLEN', key) - 1)
   meta.read(crawl)
+  if isDamaged and not meta.get(crawl, 'done') then
+    local others = meta.number(crawl, 'removed') + meta.number(crawl, 'lost') + living(crawl)
+    meta.set(crawl, 'done', math.max(0, meta.number(crawl, 'accepted') - others))
+  end
+  return isDamaged
 end
 
 -- Gives a domain a new record, with the politeness of the old one.
@@ -53,15 +71,16 @@ verbs.register('repair_begin', {}, function(crawl, args)
   local at = crawl.keys
   local isNew = not meta.exists(crawl) or not keys.isOf('hash', at.meta)
   local wasThere = redis.call('EXISTS', at.requests, at.nodes, at.dupefilter, at.index) > 0
-  mendMeta(crawl, args)
+  if args.live then meta.read(crawl) elseif not isNew then clock.read(crawl) end
   local live = not isNew and keys.isOf('zset', at.nodes) and nodes.heardWithin(crawl, nodes.timeoutMs(crawl)) or 0
   if args.live and stall.isLeased(crawl) then return { 1, 0 } end
   if live > 0 and not args.force and not args.live then return { live, 0 } end
+  local isDamaged = mendMeta(crawl, args)
   for _, word in ipairs(KEPT) do
     if not keys.isOf(keyTypes[word], at[word]) then redis.call('UNLINK', at[word]) end
   end
   if not meta.get(crawl, 'repairing') then
-    local isRead, found = pcall(losses.found, crawl) -- not where a key holds another type
+    local isRead, found = pcall(losses.found, crawl)
     meta.set(crawl, 'repair_found', isRead and found or 0)
   end
   local oldDomains = redis.call('HGETALL', at.domains)
@@ -72,7 +91,8 @@ verbs.register('repair_begin', {}, function(crawl, args)
   if not meta.get(crawl, 'repairing') then meta.set(crawl, 'repairing', meta.get(crawl, 'control') or 'running') end
   meta.set(crawl, 'control', 'paused')
   meta.set(crawl, 'volunteer', '')
+  meta.set(crawl, 'queued_domains', 0)
   meta.set(crawl, 'hungry', '')
   verbs.save(crawl)
-  return { 0, isNew and wasThere and 1 or 0 }
+  return { 0, (isNew and wasThere or isDamaged) and 1 or 0 }
 end)

@@ -18,11 +18,11 @@ end
 -- What is left of meta while failed requests or fingerprints stay.
 local function keepMeta(crawl, parts, fields, failedCount)
   local epoch = lists.digits(tonumber(fields.epoch or 0) + 1)
-  redis.call('HSET', crawl.keys.meta, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'shape', fields.shape or '',
+  meta.write(crawl, { 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'shape', fields.shape or '',
     'dupefilter', not parts.dupefilter and fields.dupefilter or '', 'queue', fields.queue or '', 'control', 'running',
-    'accepted', failedCount, 'began', crawl.wallMs, 'seen_since', fields.seen_since or fields.began or crawl.wallMs)
+    'accepted', failedCount, 'began', crawl.wallMs, 'seen_since', fields.seen_since or fields.began or crawl.wallMs })
   for _, name in ipairs(parts.dupefilter and {} or marks.FIELDS) do
-    if fields[name] then redis.call('HSET', crawl.keys.meta, name, fields[name]) end
+    if fields[name] then meta.write(crawl, { name, fields[name] }) end
   end
 end
 
@@ -97,7 +97,7 @@ verbs.register('clear', { 'allow-oom' }, function(crawl, args)
     for _, feed in ipairs(redis.call('HKEYS', at.feeds)) do feeds.drop(crawl, feed) end
     redis.call('UNLINK', at.items, at.outbox, at.feeds)
   end
-  if parts.stats then redis.call('UNLINK', at.stats) end
+  if parts.stats then redis.call('UNLINK', at.stats, at.telemetry, at['domain-stats'], at['domain-recent']) end
   if not parts.queue and not refusal then
     -- A restore under way cannot go on, since some of what it restored is deleted.
     if meta.get(crawl, 'restoring') then meta.set(crawl, 'restoring', '-') end

@@ -37,7 +37,7 @@ verbs.register('feed_checkpoint', { 'allow-oom' }, function(crawl, args)
     feeds.drop(crawl, feed)
   else
     feeds.write(crawl, feed, writer)
-    if args.sequence and meta.exists(crawl) then redis.call('HSETNX', crawl.keys.meta, feeds.mark(feed), 1) end
+    if args.sequence and meta.exists(crawl) then meta.write(crawl, { feeds.mark(feed), '1' }) end
   end
   return 1
 end)

@@ -39,7 +39,7 @@ end
 
 function feeds.drop(crawl, feed)
   redis.call('HDEL', crawl.keys.feeds, feed, feed .. ':tail')
-  redis.call('HDEL', crawl.keys.meta, feeds.mark(feed))
+  meta.drop(crawl, feeds.mark(feed))
 end
 
 function feeds.field(feed, number) return feed .. ':' .. lists.digits(number) end
