@@ -78,14 +78,17 @@ export interface CrawlStats {
   readonly state: CrawlState;
   /** Stats of the code of the project (`spider.stats`), by name: numbers and texts. */
   readonly customStats: Snapshot['custom'];
-  /** What keeps the crawl from being faster, in a word and in a sentence; null before its first node. */
+  /** What keeps the crawl from being faster, in a word; null when the store has no crawl. */
   readonly limitedBy: Assessment['limitedBy'] | null;
+  /** The same in a sentence, with its numbers. */
   readonly limitedByText: string | null;
   /** Pending requests that may be leased now; `{ atLeast }` where there are more domains than were counted. */
   readonly leasable: Assessment['leasable'] | null;
-  /** CONCURRENT_REQUESTS of all live nodes, how many of these are in use, and how many could be within the limits of domains. */
+  /** CONCURRENT_REQUESTS of all live nodes. */
   readonly slots: number | null;
+  /** How many of the slots are in use. */
   readonly slotsUsed: number | null;
+  /** How many of the slots could be used now, within the limits of the domains. */
   readonly usableSlots: number | null;
   /** When all requests that are known are done; null while nothing goes on. */
   readonly eta: Eta | null;
