@@ -127,6 +127,36 @@ describe('a crawl in a file', () => {
     expect(await frontier.feeds.open(writer, { staleMs: 30_000 })).toMatchObject({ sequence: 2 });
   });
 
+  it.each([
+    ['no checkpoint', 'written_bytes = NULL', 1],
+    ['a checkpoint below 0', 'written_bytes = -1', 1],
+    ['numbers below 0', 'last = -1, written = -1', 0],
+  ])('whose feed has %s is written on after a repair at most', async (_, change, lost) => {
+    const writer = { feed: 'feed', host: 'here', path: '/o', pid: process.pid, owner: 'w', format: 'jsonl' };
+    await frontier.push(pages, 'links');
+    await frontier.leave('shutdown');
+    await joinAs(frontier, { args, feeds: ['feed'] });
+    const leases = await take(frontier, 6);
+    await commit(frontier, leases[0]!, undefined, { feedItems: ['{}'] });
+    await frontier.feeds.open(writer, { staleMs: 30_000 });
+    await frontier.feeds.checkpoint(writer, { sequence: 1, lengthBytes: 3, header: '' }, 0);
+    await frontier.feeds.release(writer);
+    hand(`UPDATE feed SET ${change}`);
+    if (lost > 0) {
+      await expect(frontier.feeds.open(writer, { staleMs: 30_000 })).rejects.toMatchObject({
+        code: 'outbox_damaged',
+      });
+      await frontier.repair(reading(...pages), { force: true });
+      await joinAs(frontier, { args, feeds: ['feed'] });
+    }
+    const checkpoint = await frontier.feeds.open(writer, { staleMs: 30_000 });
+    const lease = lost > 0 ? (await take(frontier, 1))[0]! : leases[1]!;
+    await commit(frontier, lease, undefined, { feedItems: ['{"n":2}'] });
+    expect(await frontier.feeds.read('feed', checkpoint?.sequence ?? 0, 9)).toEqual(['{"n":2}']);
+    expect(await frontier.snapshot()).toMatchObject({ lost });
+    expect(await frontier.verify()).toEqual([]);
+  });
+
   it.each(['x', ''])(
     'in which somebody says that a backup is being brought back (%j) goes on by a repair',
     async (id) => {

@@ -134,7 +134,8 @@ export class Database {
     this.#empty?.connection.close();
     // A command has no thread that syncs: what it wrote is on the disk before it ends.
     await this.#endSync?.();
-    this.#folder?.release();
+    // Whoever comes next is to learn that the log is gone.
+    this.#folder?.release(this.#hasVanished);
     if (this.#open !== null) {
       // Other processes have another log by now.
       if (!this.#hasVanished) emptyLog(this.#open.connection);

@@ -46,8 +46,8 @@ export interface Folder {
   readonly path: string;
   /** This process has committed something. */
   noteWritten(): void;
-  /** Called before the store is closed, as the last one to close it deletes its log. */
-  release(): void;
+  /** Called before the store is closed, as the last one to close it deletes its log. @param asKilled leave what a killed process leaves */
+  release(asKilled?: boolean): void;
 }
 
 /**
@@ -77,8 +77,9 @@ export function enterFolder(path: string): Folder {
       self = { ...self, hasWritten: true };
       readOr(undefined, () => writeWhole(file, self));
     },
-    release() {
+    release(asKilled = false) {
       clearInterval(timer);
+      if (asKilled) return;
       rmSync(file, { force: true });
       for (const { file: other, user } of filesOfUsers(users))
         if (isStale(other) || (user !== null && !isRunning(user.pid))) rmSync(other, { force: true });
