@@ -333,6 +333,15 @@ describe('notices', () => {
       expect.stringContaining('METRICS_PORT has no effect: its feature comes in a later'),
     ]);
   });
+
+  it('a setting of another class of dupefilter says so when it is set', () => {
+    const of = (cli: Record<string, string>) => load({ cli }).notices;
+    const notice =
+      'DUPEFILTER_EXPIRE has no effect with DUPEFILTER_CLASS RFPDupeFilter: only TimedRFPDupeFilter uses it';
+    expect(of({ DUPEFILTER_EXPIRE: '60' })).toEqual([expect.stringContaining(notice)]);
+    expect(of({ DUPEFILTER_EXPIRE: '60', DUPEFILTER_CLASS: 'TimedRFPDupeFilter' })).toEqual([]);
+    expect(of({ DUPEFILTER_CAPACITY: '60', DUPEFILTER_CLASS: 'BloomDupeFilter' })).toEqual([]);
+  });
 });
 
 describe('secrets', () => {
