@@ -7,7 +7,18 @@ import type { Stall } from '../../src/frontier/frontier.js';
 import { STALL_MS } from '../../src/frontier/frontier.js';
 import type { JoinChoice } from '../helpers/joining.js';
 import { reading } from './repair.js';
-import { type Crawl, commit, done, effects, failed, type Node, nameOf, request, take, until } from './world.js';
+import {
+  type Crawl,
+  commit,
+  done,
+  effects,
+  failed,
+  type Node,
+  nameOf,
+  request,
+  take,
+  until,
+} from './world.js';
 
 /** What can be deleted of a crawl that stands still then, by name. */
 export type Indexes = Readonly<Record<string, () => Promise<unknown>>>;

@@ -163,10 +163,12 @@ export class RedisConnection {
 
   /** Of a command that a broken connection took with it, ioredis says no more than that it was not sent again. */
   #whyLost(error: unknown): string {
-    if (!(error instanceof Error) || error.name !== 'MaxRetriesPerRequestError') return messageOf(error);
     const { state, address } = this.#opened;
-    const why = state.lastError === undefined ? 'the connection was lost' : networkMessageOf(state.lastError);
-    return address.kind === 'sentinel' ? `${why}; ${placeOf(address)} say where it is` : why;
+    const isLost = error instanceof Error && error.name === 'MaxRetriesPerRequestError';
+    const lost =
+      state.lastError === undefined ? 'the connection was lost' : networkMessageOf(state.lastError);
+    const why = isLost ? lost : messageOf(error);
+    return address.kind === 'sentinel' ? `${why}; ${placeOf(address)} would say where it is` : why;
   }
 
   /** A server that lost our library, never had it, or has another one under its name, is given it with the call. */
