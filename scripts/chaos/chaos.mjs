@@ -3,7 +3,7 @@
  * docs/internals/faults.md. Pages are compared with what an independent crawler found, and `doctor --deep` must be clean
  * after each. Run by `npm run chaos`; see options.mjs.
  *
- * A row is { row, fault, engines, run }, and `isLong` where --short leaves it out. `run({ engine, scale, random })` resolves
+ * A row is { row, fault, engines, run }, `isLong` where --short leaves it out, and `isAlone` where nothing may run beside it. `run({ engine, scale, random })` resolves
  * with what it measured: { problems, times, happened, missing, twice, refetched, pages, recoveryMs, note }, all optional.
  * A problem is BROKEN. `times` counts the faults, and `happened` what shows that they had an effect, as { sentence: count }:
  * where one of these is 0 nothing was proven. The row is tried again then, and is BROKEN after the third time.
@@ -23,9 +23,16 @@ const { seed, scale } = options;
 console.log(`chaos: seed ${seed}, ${scale.name}, ${options.jobs} at a time`);
 if (options.isMutants) process.exit((await runMutants(options)) ? 0 : 1);
 const reports = [];
-const waiting = chosen();
+const all = chosen();
 let writing = Promise.resolve();
-await Promise.all(Array.from({ length: options.jobs }, runWaiting));
+await runAll(
+  all.filter(({ row }) => row.isAlone === true),
+  1,
+);
+await runAll(
+  all.filter(({ row }) => row.isAlone !== true),
+  options.jobs,
+);
 await writing;
 reports.sort((a, b) => a.row.localeCompare(b.row, 'en', { numeric: true }));
 if (reports.length > 0) console.log(tableOf(reports));
@@ -37,14 +44,18 @@ const verdict =
 console.log(`chaos: ${verdict} (${secondsSince(0)} s, ${cpuSeconds().toFixed(0)} s of CPU)`);
 process.exit(broken.length === 0 && reports.length > 0 ? 0 : 1);
 
-/** One after another, until none waits. */
-async function runWaiting() {
-  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-    const report = await measure(next.row, next.engine);
-    reports.push(report);
-    // At once: a long run may be ended before its last row. One at a time: each rewrites the page.
-    if (options.write) writing = writing.then(() => writeRows([report]));
-  }
+/** @param jobs so many rows beside each other */
+async function runAll(rows, jobs) {
+  const waiting = [...rows];
+  const runWaiting = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const report = await measure(next.row, next.engine);
+      reports.push(report);
+      // At once: a long run may be ended before its last row. One at a time: each rewrites the page.
+      if (options.write) writing = writing.then(() => writeRows([report]));
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, runWaiting));
 }
 
 function optionsOrEnd() {

@@ -10,7 +10,7 @@ export const usage = `npm run chaos -- [options]
   --seed N           repeat the random choices of an earlier run, which printed its seed
   --short            one fault of each row but R23, once, on one engine, on 317 pages: 217 s of CPU for all
   --long             many faults on 21,040 pages: hours for all
-  --jobs N           so many rows beside each other; 1 unless told, 4 with --short
+  --jobs N           so many rows beside each other; 1 unless told, 2 with --hostile, 4 with --short
   --hostile          the rows of the hostile web and of hostile records instead: H1 to H5
   --mutants          remove one guard at a time from a copy of crawlnode, and expect its row to be BROKEN in three tries;
                      --fault TEXT: only mutants whose name contains it
@@ -31,6 +31,9 @@ const scales = {
   normal: { ...all, name: 'normal', copies: 4, pagesPerSecond: 150, kills: 8, faults: 3, seconds: 60 },
   long: { ...all, name: 'long', copies: 40, pagesPerSecond: 70, kills: 200, faults: 10, seconds: 3_600 },
 };
+
+/** Rows of --hostile beside each other: they take two processors most of the time. */
+const HOSTILE_JOBS = 2;
 
 /** @throws Error that says what is wrong with the arguments. */
 export function readOptions(args) {
@@ -62,7 +65,7 @@ export function readOptions(args) {
   const chosen = scales[isShort ? 'short' : values.long ? 'long' : 'normal'];
   const seconds = values.minutes === undefined ? chosen.seconds : 60 * Number(values.minutes);
   if (!(seconds > 0)) throw new Error(`--minutes is a number, not ${values.minutes}`);
-  const jobs = values.jobs === undefined ? chosen.jobs : Number(values.jobs);
+  const jobs = Number(values.jobs ?? (values.hostile ? HOSTILE_JOBS : chosen.jobs));
   if (!(Number.isSafeInteger(jobs) && jobs > 0))
     throw new Error(`--jobs is a whole number from 1, not ${values.jobs}`);
   const scale = { ...chosen, seconds, plot: values.write, generated: values.generated || values.mutants };

@@ -52,7 +52,7 @@ const stores = [
   ...[memoryFull, evictingPolicy, flushedScripts, flushed, commitKills, damagedFile],
 ];
 const crawls = [noFault, ...politeness, fileKills, cutFeed, steadyLoad, storm];
-const web = [manyLinks, trap, ...hostileWeb, linearMarkup, mutatedStore, forgedFields, pageBombs];
+const web = [manyLinks, trap, ...hostileWeb, linearMarkup, mutatedStore, forgedFields, ...pageBombs];
 
 export const allRows = [...nodes, ...stores, ...crawls, ...web].sort((a, b) =>
   a.row.localeCompare(b.row, 'en', { numeric: true }),

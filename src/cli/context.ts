@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { UsageError } from '../errors.js';
 import { maskUrls } from '../settings/mask-urls.js';
 import { printable, printableJson, terminalText } from './terminal/printable.js';
+import { wrapped } from './terminal/reflow.js';
 
 /** The options every command takes, before or after its name. */
 export interface Globals {
@@ -102,7 +103,9 @@ export function print(context: Context, text: string): void {
 /** Print a line for the user beside the result, as a line of the log where all is JSON. */
 export function note(context: Context, text: string, level: 'info' | 'warn' = 'info'): void {
   const masked = context.mask(text);
-  context.stderr.write(stderrIsJson(context) ? logLine(level, masked) : `${printable(masked)}\n`);
+  context.stderr.write(
+    stderrIsJson(context) ? logLine(level, masked) : `${wrapped(printable(masked), context.stderr)}\n`,
+  );
 }
 
 /** Whether the log on stderr is JSON: `auto` is text on a terminal, JSON in a pipe. */

@@ -1,4 +1,4 @@
-/** Collects the findings of `examine`, for both engines. */
+/** Collects the findings of `doctor`: those of `examine` of both engines, and what the command sees itself. */
 import type { Finding } from './frontier.js';
 
 /** A collector of findings about the store, or about one crawl. */
@@ -6,7 +6,7 @@ export interface Findings {
   readonly found: Finding[];
   ok(check: string, message: string): void;
   info(check: string, message: string, action: string | null): void;
-  problem(check: string, message: string, action: string): void;
+  problem(check: string, message: string, action: string | null): void;
 }
 
 /** @param where the address of one of several servers, before each message. */

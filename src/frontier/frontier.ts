@@ -68,6 +68,7 @@ import type {
   StartClaim,
   StartPart,
 } from './types/requests.js';
+import type { Telemetry } from './types/telemetry.js';
 
 export * from './types/crawl.js';
 export * from './types/leases.js';
@@ -75,6 +76,7 @@ export * from './types/limits.js';
 export * from './types/nodes.js';
 export * from './types/reports.js';
 export * from './types/requests.js';
+export * from './types/telemetry.js';
 
 export interface Frontier {
   readonly engine: Engine;
@@ -204,10 +206,12 @@ export interface Frontier {
   ): Promise<boolean>;
   /** Change stats of the user's own code outside of a page. Without a crawl nothing is written. */
   addStats(changes: readonly StatChange[]): Promise<void>;
-  control(state: Control): Promise<void>;
+  /** @param by who gives the order, for the list of events. */
+  control(state: Control, by?: string): Promise<void>;
   /** Close the run for all nodes with a reason; pending requests stay for the next run. */
   closeRun(reason: string): Promise<void>;
   snapshot(): Promise<Snapshot>;
+  readonly telemetry: Telemetry;
   readonly failed: FailedList;
   readonly feeds: Feeds;
   readonly backups: Backups;

@@ -11,13 +11,17 @@ const BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const BRACE = 0x7b;
 
+/** An array or object takes the memory of two values: it, and the place of its elements. */
+const VALUES_PER_LIST = 2;
+
 /** @throws TooComplexError when there are more values than the budget has */
 export function spendJsonValues(text: string, budget: NodeBudget): void {
   if (text.length <= budget.most) return;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = stringEnd(text, at + 1);
-    else if (code === COMMA || code === COLON || code === BRACKET || code === BRACE) budget.spend(1);
+    else if (code === COMMA || code === COLON) budget.spend(1);
+    else if (code === BRACKET || code === BRACE) budget.spend(VALUES_PER_LIST);
   }
 }
 

@@ -15,6 +15,9 @@ const VALUES_PER_NODE = 4;
 /** Links take more than other values: each is kept as it is written and as a URL. */
 const LINKS_PER_NODE = 2;
 
+/** A text is put together of parts, one for each character reference, and a part takes less memory than a node. */
+export const PARTS_PER_NODE = 8;
+
 /** A body that would become too many nodes. */
 export class TooComplexError extends CrawlnodeError {}
 
@@ -47,6 +50,16 @@ export class NodeBudget {
   spend(count: number): void {
     this.#left -= count;
     if (this.#left < 0) throw this.#exceeded();
+  }
+
+  /**
+   * Count the character references of a page of HTML, where it is long enough to have too many.
+   * @throws TooComplexError when they alone are more than the limit
+   */
+  spendReferences(html: string): void {
+    if (html.length <= this.#left * PARTS_PER_NODE) return;
+    for (let at = html.indexOf('&'); at !== -1; at = html.indexOf('&', at + 1))
+      this.spend(1 / PARTS_PER_NODE);
   }
 
   #exceeded(): TooComplexError {

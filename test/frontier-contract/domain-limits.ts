@@ -66,9 +66,11 @@ export function domainLimits(crawl: () => Crawl): void {
       const one = await node({ slots: { 'a.example': { concurrency: 3 } } });
       await one.frontier.push(many('a.example', 6), 'links');
       const held = (await one.frontier.lease(2, 0)).leases;
-      const { joined } = await node({ slots: { 'a.example': { concurrency: 1 } } });
+      const { joined } = await node({
+        slots: { 'a.example': { concurrency: 1 }, 'b.example': { delayMs: 1_500 } },
+      });
       expect(joined.notices.join()).toContain(
-        'DOWNLOAD_SLOTS was {"a.example":{"concurrency":3}} and is {"a.example":{"concurrency":1}} now',
+        'DOWNLOAD_SLOTS was {"a.example":{"concurrency":3}} and is {"a.example":{"concurrency":1},"b.example":{"delay":"1.5 s"}} now',
       );
       expect((await one.frontier.lease(5, 2)).leases).toEqual([]);
       for (const lease of held) await commit(one.frontier, lease);

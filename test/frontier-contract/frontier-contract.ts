@@ -37,6 +37,7 @@ import { seeds } from './seeds.js';
 import { settling } from './settling.js';
 import { starting } from './starting.js';
 import { suspects } from './suspects.js';
+import { telemetry } from './telemetry.js';
 import { upkeep } from './upkeep.js';
 import { validators } from './validators.js';
 import { walk } from './walk.js';
@@ -91,6 +92,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       pipelineOutboxes,
       backups,
       upkeep,
+      telemetry,
       repair,
       losses,
       hostile,

@@ -130,9 +130,13 @@ export function robots(crawl: () => Crawl): void {
     it('keeps a give-up for a time, then begins anew', async () => {
       const { frontier } = await crawl().node();
       await frontier.storeRobots(await claim(frontier), { kind: 'failed', afterMs: 0 }, {});
-      const gone = { kind: 'unreachable', why: 'it answered 503', forMs: 200 } as const;
+      const gone = { kind: 'unreachable', reason: 'dns_not_found', why: 'no such host', forMs: 200 } as const;
       await frontier.storeRobots(await claim(frontier), gone, {});
-      expect(await ask(frontier)).toMatchObject({ kind: 'unreachable', why: 'it answered 503' });
+      expect(await ask(frontier)).toMatchObject({
+        kind: 'unreachable',
+        reason: 'dns_not_found',
+        why: 'no such host',
+      });
       const answer = await until(
         () => ask(frontier),
         ({ kind }) => kind === 'fetch',

@@ -46,6 +46,34 @@ it('an XML attribute of many references is counted, two for a node', () => {
   expect(codeOf(() => [...xmlElements(xml(20), 'p', 9)])).toBe('too_complex');
 });
 
+it('character references of HTML are counted on a page that is long enough for too many, eight for a node', () => {
+  const html = (references: number) => `<p>${'&lt;'.repeat(references)}${'x'.repeat(100)}`;
+  expect(codeOf(() => page(html(64), 10).css('p'))).toBeNull();
+  expect(codeOf(() => page(html(72), 10).css('p'))).toBe('too_complex');
+});
+
+it('the namespaces that XML declares are counted when xpath() looks at it', () => {
+  const xml = (elements: number) => `<r>${'<a xmlns:b="c"/>'.repeat(elements)}</r>`;
+  expect(codeOf(() => page(xml(10), 37, 'text/xml').xpath('//a'))).toBeNull();
+  expect(codeOf(() => page(xml(11), 37, 'text/xml').xpath('//a'))).toBe('too_complex');
+  expect(codeOf(() => page(xml(11), 37, 'text/xml').css('a'))).toBeNull();
+});
+
+it.each([
+  ['texts', `<p>${'<'.repeat(2_100_000)}</p>`, 'text/html'],
+  ['attributes', `<p a='${'"'.repeat(2_100_000)}'></p>`, 'text/html'],
+  ['XML beyond ASCII', `<p>${'\u0434'.repeat(2_100_000)}</p>`, 'text/xml'],
+])('the HTML of an element with too much to escape is not given: %s', (_, body, type) => {
+  const response = page(body, 0, type);
+  expect(codeOf(() => response.css('p').get())).toBe('selector_cost');
+  expect(codeOf(() => response.css('p').re(/z/))).toBe('selector_cost');
+  expect(codeOf(() => response.$('p').toString())).toBe('selector_cost');
+  expect(codeOf(() => response.$.html())).toBe('selector_cost');
+  const shorter = page(body.replaceAll(/(.)\1{9}/g, '$1'), 0, type);
+  expect(codeOf(() => shorter.css('p').get())).toBeNull();
+  expect(codeOf(() => shorter.$.html())).toBeNull();
+});
+
 it('the HTML of elements within each other is bounded, by re() too', () => {
   const response = page(`${'<div>'.repeat(100)}${'x'.repeat(1_000_000)}`, 1_000);
   expect(codeOf(() => response.css('div').getAll())).toBe('selector_cost');
@@ -141,8 +169,10 @@ describe('texts of a page that gives them a hard time', () => {
 describe('values', () => {
   it('of JSON are counted, but not what is within strings', () => {
     const json = (body: string) => page(body, 2, 'application/json').json();
-    expect(json(`[{},[],1,2,3,${' '.repeat(20)}4]`)).toEqual([{}, [], 1, 2, 3, 4]);
-    expect(codeOf(() => json(`[{},[],1,2,3,${' '.repeat(20)}4,5]`))).toBe('too_complex');
+    expect(json(`[{},1,2,3,${' '.repeat(20)}4]`)).toEqual([{}, 1, 2, 3, 4]);
+    expect(codeOf(() => json(`[{},1,2,3,${' '.repeat(20)}4,5]`))).toBe('too_complex');
+    expect(json(`[[[{}]]]${' '.repeat(20)}`)).toEqual([[[{}]]]);
+    expect(codeOf(() => json(`[[[[[]]]]]${' '.repeat(20)}`))).toBe('too_complex');
     const text = '[[[[{,:"\\\\[[[,,,';
     expect(json(JSON.stringify([text, `${text}\\`, '\\'.repeat(20)]))).toHaveLength(3);
   });

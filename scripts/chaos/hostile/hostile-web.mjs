@@ -48,8 +48,9 @@ const scenarios = [
 export const hostileWeb = scenarios.map(([fault, measure, bounds]) => ({
   row: 'H1',
   fault,
-  // Its time is bounded, so nothing may run beside it.
   isLong: true,
+  // Its time is bounded.
+  isAlone: true,
   engines: measure === mixed ? ['redis', 'embedded'] : ['embedded'],
   async run({ engine }) {
     const redis = engine === 'redis' ? await startStore() : null;

@@ -11,7 +11,7 @@ const ROUNDS = 3;
 const url = 'https://example.org/';
 const headers = { 'content-type': 'text/html; charset=utf-8' };
 const page = (html) =>
-  new Response({ url, status: 200, headers, body: Buffer.from(html), request: new Request(url) });
+  new Response({ url, status: 200, headers, body: html, request: new Request(url), maxNodes: 0 });
 const repeated = (piece) => (characters) => piece.repeat(characters / piece.length);
 const opened = (open, close) => (characters) => {
   const n = characters / (open.length + close.length);

@@ -5,7 +5,8 @@ import { openOptions } from '../../crawler/project/open-frontier.js';
 import { DamagedStoreError, FrontierUnavailableError, RefusedError, UsageError } from '../../errors.js';
 import { howMany, n } from '../../format-amounts.js';
 import { openFrontier } from '../../frontier/choose-engine.js';
-import type { Frontier } from '../../frontier/frontier.js';
+import { findingsAbout } from '../../frontier/findings.js';
+import type { Finding, Frontier, Snapshot } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';
 import { problemsOf } from '../../spider/loading/discover.js';
 import type { CliCommand } from '../command.js';
@@ -13,7 +14,13 @@ import type { Context } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
 import { fillCrawlArguments } from '../messages/error-report.js';
 import { jobOption, settingTextsOf } from '../options/spider-argument.js';
-import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
+import {
+  discover,
+  loadProject,
+  loadSpider,
+  loadSpiderOrSettings,
+  type SettingTexts,
+} from '../project/open-project.js';
 import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../reports/doctor-findings.js';
 import { openFiles } from '../reports/file-permissions.js';
 import { limitBreaches, type RepairedCrawl, readerOf, repairCrawl } from '../reports/repair-crawl.js';
@@ -57,31 +64,38 @@ export const command: CliCommand = {
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [spider], options) => {
-    if (options.repair === true && spider === undefined)
-      throw new UsageError('--repair needs the name of a spider');
-    if (options.acceptLosses === true && spider === undefined)
-      throw new UsageError('--accept-losses needs the name of a spider');
-    const depth: Depth = {
-      deep: options.deep === true || options.repair === true,
-      repair: options.repair === true,
-      force: options.force === true,
-      acceptLosses: options.acceptLosses === true,
+    const given = (name: 'deep' | 'repair' | 'force' | 'acceptLosses') => options[name] === true;
+    const [repair, losses] = [given('repair'), given('acceptLosses')];
+    if (spider === undefined && (repair || losses))
+      throw new UsageError(`${repair ? '--repair' : '--accept-losses'} needs the name of a spider`);
+    const depth = { deep: given('deep') || repair, repair, force: given('force'), acceptLosses: losses };
+    const findings: SpiderFinding[] = [];
+    const add = (found: readonly Finding[], crawl?: Pick<SpiderFinding, 'spider' | 'job'>) => {
+      for (const { about, ...finding } of found) {
+        const isOfCrawl = crawl !== undefined && about === 'crawl';
+        // The store is the same for nearly all crawls, so that what each of them says of it is said once.
+        const isKnown = crawl !== undefined && !isOfCrawl && findings.some((each) => isSame(each, finding));
+        if (!isKnown)
+          findings.push({ ...finding, job: crawl?.job ?? null, spider: isOfCrawl ? crawl.spider : null });
+      }
     };
-    const findings: SpiderFinding[] = [nodeVersion(process.versions.node)];
-    const crawls = await crawlsOf(context, spider, options, findings);
-    for (const [name, settings] of crawls) {
+    add(nodeVersion(process.versions.node));
+    for (const [name, settings] of await crawlsOf(context, spider, settingTextsOf(options), add)) {
+      const job = settings.JOB;
+      const crawl = crawlArguments(context, { spider: name, job });
+      const of = { spider: name, crawl, settings };
       try {
-        const crawl = crawlArguments(context, { spider: name, job: settings.JOB });
-        const found = await examine(name, crawl, settings, depth).catch((error: unknown) =>
-          damagedStore(error, { spider: name, crawl, settings }, depth),
-        );
-        add(
-          findings,
-          found.map((finding) => ({ ...inWords(finding, crawl), job: settings.JOB })),
-        );
+        const found = await examine(of, depth).catch((error: unknown) => damagedStore(error, of, depth));
+        const words = (text: string) => fillCrawlArguments(text, crawl);
+        const shown = found.map(({ message, action, ...rest }) => ({
+          ...{ ...rest, message: words(message), action: action === null ? null : words(action) },
+        }));
+        add(shown, { spider: name, job });
       } catch (error) {
         if (!(error instanceof FrontierUnavailableError)) throw error;
-        findings.push({ ...problem('unreachable', error.message), spider: name, job: settings.JOB });
+        const { found, problem } = findingsAbout('crawl');
+        problem('unreachable', error.message, null);
+        add(found, { spider: name, job });
         // Nearly every project has one store for all crawls, so each further attempt would time out too.
         showFindings(context, findings);
         return 4;
@@ -92,29 +106,34 @@ export const command: CliCommand = {
   },
 };
 
+/** Whether both are about the same of the store. */
+const isSame = (one: SpiderFinding, { check, level }: Pick<Finding, 'check' | 'level'>) =>
+  one.spider === null && one.check === check && one.level === level;
+
 /** The crawls to check, by name. Spiders that do not load become findings. */
 async function crawlsOf(
   context: Context,
   spider: string | undefined,
-  options: Readonly<Record<string, unknown>>,
-  findings: SpiderFinding[],
+  texts: SettingTexts,
+  add: (findings: readonly Finding[]) => void,
 ): Promise<[name: string, settings: Settings][]> {
-  const texts = settingTextsOf(options);
-  if (spider !== undefined) {
-    const { loaded } = await loadSpiderOrSettings(context, spider, texts);
-    findings.push(...(await openFiles(loaded, context.env)));
-    return [[spider, loaded.settings]];
-  }
-  const { loaded } = await loadProject(context, texts);
+  const loaded =
+    spider === undefined
+      ? await loadProject(context, texts)
+      : (await loadSpiderOrSettings(context, spider, texts)).loaded;
   const { settings } = loaded;
-  findings.push(...(await openFiles(loaded, context.env)));
+  add(await openFiles(loaded, context.env));
+  if (spider !== undefined) return [[spider, settings]];
   const discovery = await discover(context, settings);
-  const found = (messages: readonly string[], action: string | null) => {
-    for (const message of messages) findings.push({ ...problem('spiders', message), spider: null, action });
-  };
-  found(problemsOf({ ...discovery, missing: [] }), 'correct the module');
+  const spiders = findingsAbout('crawl');
+  for (const message of problemsOf({ ...discovery, missing: [] })) {
+    spiders.problem('spiders', message, 'correct the module');
+  }
   // These messages already say what to do.
-  found(problemsOf({ ...discovery, broken: [], duplicates: [] }), null);
+  for (const message of problemsOf({ ...discovery, broken: [], duplicates: [] })) {
+    spiders.problem('spiders', message, null);
+  }
+  add(spiders.found);
   const crawls: [string, Settings][] = [];
   for (const name of discovery.spiders.keys()) {
     crawls.push([name, (await loadSpider(context, name, texts)).loaded.settings]);
@@ -129,17 +148,14 @@ interface Depth {
   readonly acceptLosses: boolean;
 }
 
-/** @param crawl the arguments that select it (`crawlArguments`) */
-async function examine(
-  spider: string,
-  crawl: string,
-  settings: Settings,
-  depth: Depth,
-): Promise<SpiderFinding[]> {
+async function examine(of: RepairedCrawl, depth: Depth): Promise<Finding[]> {
+  const { spider, crawl, settings } = of;
   const options = openOptions(settings, spider);
+  const { found, ok, info, problem } = findingsAbout('crawl');
   if (options.store.engine === 'embedded' && !existsSync(options.store.dir)) {
-    const message = `nothing is stored in ${options.store.dir} yet; the first seed or crawl makes it`;
-    return [{ level: 'ok', check: 'store', spider: null, message, action: null }];
+    const store = findingsAbout('store');
+    store.ok('store', `nothing is stored in ${options.store.dir} yet; the first seed or crawl makes it`);
+    return store.found;
   }
   let frontier: Frontier;
   try {
@@ -147,108 +163,67 @@ async function examine(
     frontier = await openFrontier({ ...options, allowEviction: true, acceptForeignKeys: true });
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
-    return [{ ...problem(error.code, error.message), spider }];
+    problem(error.code, error.message, null);
+    return found;
   }
   try {
-    const seen = (await frontier.examine()).map(({ about, ...finding }) => ({
-      ...(finding.check === 'eviction_policy' && settings.REDIS_ALLOW_EVICTION ? accepted(finding) : finding),
-      spider: about === 'store' ? null : spider,
-    }));
+    const seen = (await frontier.examine()).map((finding) =>
+      finding.check === 'eviction_policy' && settings.REDIS_ALLOW_EVICTION ? accepted(finding) : finding,
+    );
     // Keys of another program or format cannot be read.
     if (seen.some(({ level, check }) => level === 'problem' && unreadable.has(check))) return seen;
-    const checked = depth.deep ? await invariants({ spider, crawl, settings }, frontier, depth) : [];
+    const checked = depth.deep ? await invariants(of, frontier, depth) : [];
     // After a repair, which may have found lost requests, or others lost.
-    const gone = depth.acceptLosses ? await acceptLosses(spider, crawl, frontier) : [];
+    const lost = depth.acceptLosses ? await frontier.acceptLosses() : null;
     const mayRepair = !depth.deep || checked.some(({ level }) => level === 'problem');
-    const found = await examineCrawl(spider, crawl, settings, frontier, mayRepair);
-    return [...seen, ...found, ...gone, ...checked];
+    const snapshot = await frontier.snapshot();
+    ok('crawl', `${frontier.engine} engine, ${countsOf(snapshot)}`);
+    found.push(...crawlFindings(crawl, snapshot, settings.NODE_TIMEOUT * 1000, mayRepair));
+    if (lost === 0) ok('losses_accepted', 'no request is lost');
+    else if (lost !== null) {
+      const message = `${howMany(lost, 'lost request')} counted as removed: this crawl goes on without them`;
+      info('losses_accepted', message, `to fetch such a page all the same: crawlnode seed ${crawl} URL`);
+    }
+    return [...seen, ...found, ...checked];
   } finally {
     await frontier.close();
   }
 }
 
 /** The findings for a damaged store file; with --repair it is repaired. @throws any other error */
-async function damagedStore(
-  error: unknown,
-  of: RepairedCrawl,
-  { repair, force }: Depth,
-): Promise<SpiderFinding[]> {
+async function damagedStore(error: unknown, of: RepairedCrawl, { repair, force }: Depth): Promise<Finding[]> {
   if (!(error instanceof DamagedStoreError)) throw error;
-  return repair ? repairDamagedStore(of, force) : [{ ...problem(error.code, error.message), spider: null }];
+  if (repair) return repairDamagedStore(of, force);
+  const { found, problem } = findingsAbout('store');
+  problem(error.code, error.message, null);
+  return found;
 }
 
 const unreadable = new Set(['foreign_key', 'format', 'slots', 'acl']);
 
-async function examineCrawl(
-  spider: string,
-  crawl: string,
-  settings: Settings,
-  frontier: Frontier,
-  mayRepair: boolean,
-): Promise<SpiderFinding[]> {
-  const snapshot = await frontier.snapshot();
-  const { done, pending, delayed, leased, failed } = snapshot;
-  const numbers = Object.entries({ pending, delayed, leased, done, failed })
-    .map(([name, value]) => `${n(value)} ${name}`)
-    .join(', ');
-  const { length } = snapshot.nodes;
-  const message = `${frontier.engine} engine, ${howMany(length, 'live node')}; ${numbers}`;
-  return [
-    { level: 'ok', check: 'crawl', spider, action: null, message },
-    ...crawlFindings(spider, crawl, snapshot, settings.NODE_TIMEOUT * 1000, mayRepair),
-  ];
+function countsOf({ done, pending, delayed, leased, failed, nodes }: Snapshot): string {
+  const counts = Object.entries({ pending, delayed, leased, done, failed });
+  const numbers = counts.map(([name, value]) => `${n(value)} ${name}`).join(', ');
+  return `${howMany(nodes.length, 'live node')}; ${numbers}`;
 }
 
-async function acceptLosses(spider: string, crawl: string, frontier: Frontier): Promise<SpiderFinding[]> {
-  const lost = await frontier.acceptLosses();
-  if (lost === 0) {
-    return [{ level: 'ok', check: 'losses_accepted', spider, message: 'no request is lost', action: null }];
-  }
-  const message = `${howMany(lost, 'lost request')} counted as removed: this crawl goes on without them`;
-  const action = `to fetch such a page all the same: crawlnode seed ${crawl} URL`;
-  return [{ level: 'info', check: 'losses_accepted', spider, message, action }];
-}
-
-async function invariants(of: RepairedCrawl, frontier: Frontier, depth: Depth): Promise<SpiderFinding[]> {
-  const { spider, crawl, settings } = of;
-  const breaches = await frontier.verify(readerOf(settings));
-  if (breaches.length === 0) {
-    const message = 'all records agree with each other';
-    return [{ level: 'ok', check: 'invariants', spider, message, action: null }];
-  }
-  if (depth.repair) {
+async function invariants(of: RepairedCrawl, frontier: Frontier, depth: Depth): Promise<Finding[]> {
+  const breaches = await frontier.verify(readerOf(of.settings));
+  if (breaches.length > 0 && depth.repair) {
     return repairCrawl(frontier, of, `, after ${n(breaches.length)} disagreements`, depth.force);
   }
-  const action = `stop the nodes, then "crawlnode doctor ${crawl} --repair"`;
-  return limitBreaches(breaches).map((message) => ({ ...problem('invariants', message), spider, action }));
-}
-
-function problem(check: string, message: string): Omit<SpiderFinding, 'spider'> {
-  return { level: 'problem', check, message, action: null };
-}
-
-function inWords({ message, action, ...finding }: SpiderFinding, crawl: string): SpiderFinding {
-  const todo = action === null ? null : fillCrawlArguments(action, crawl);
-  return { ...finding, message: fillCrawlArguments(message, crawl), action: todo };
+  const { found, ok, problem } = findingsAbout('crawl');
+  if (breaches.length === 0) ok('invariants', 'all records agree with each other');
+  const action = `stop the nodes, then "crawlnode doctor ${of.crawl} --repair"`;
+  for (const message of limitBreaches(breaches)) problem('invariants', message, action);
+  return found;
 }
 
 /** REDIS_ALLOW_EVICTION accepts the eviction policy, so it is no problem. */
-function accepted<T extends { level: string; message: string }>(finding: T): T & { level: 'info' | 'ok' } {
+function accepted(finding: Finding): Finding {
   return {
     ...finding,
     level: finding.level === 'ok' ? 'ok' : 'info',
-    message: `${finding.message.replace(/; nodes refuse to start/, '; REDIS_ALLOW_EVICTION accepts it')}`,
+    message: finding.message.replace(/; nodes refuse to start/, '; REDIS_ALLOW_EVICTION accepts it'),
   };
-}
-
-/** Add findings. Those about the store are added once, however many crawls it holds. */
-function add(findings: SpiderFinding[], some: readonly SpiderFinding[]): void {
-  for (const finding of some) {
-    const isKnown =
-      finding.spider === null &&
-      findings.some(
-        ({ spider, check, level }) => spider === null && check === finding.check && level === finding.level,
-      );
-    if (!isKnown) findings.push(finding);
-  }
 }

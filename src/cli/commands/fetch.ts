@@ -25,7 +25,7 @@ export const command: CliCommand = {
       .option('--headers', 'print status and headers instead of the body')
       .addHelpText('after', help),
   run: async (context, [url = ''], options) => {
-    const { settings } = (await loadProject(context)).loaded;
+    const { settings } = await loadProject(context);
     const response = await fetchPage(new Request(url), settings, silentLogger, stopOnSignal());
     if (context.globals.json) {
       const { status, headers, body } = response;

@@ -57,7 +57,9 @@ export const command: CliCommand = {
         await forgetAll(context, frontier, batch, counts);
         batch = [];
       };
-      for await (const { text, where } of readLines(context, urls, file, false)) {
+      const files = file === null ? [] : [{ path: file, column: null }];
+      const inputs = { seeds: urls, files, stdin: false, column: null };
+      for await (const { text, where } of readLines(context, inputs)) {
         try {
           batch.push({ text, request: identify(text) });
         } catch (error) {

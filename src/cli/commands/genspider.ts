@@ -105,7 +105,7 @@ async function placeFor(
   context: Context,
   name: string,
 ): Promise<{ readonly folder: string; readonly isProject: boolean }> {
-  const { settings, file } = (await loadProject(context)).loaded;
+  const { settings, file } = await loadProject(context);
   const folders = settings.SPIDER_MODULES.filter((folder) => path.extname(folder) === '');
   const [folder] = folders;
   const isProject = file !== null || folders.some((each) => existsSync(each));

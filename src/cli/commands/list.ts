@@ -17,7 +17,7 @@ Examples:
 export const command: CliCommand = {
   define: (command: Command) => void command.addHelpText('after', help),
   run: async (context) => {
-    const { settings } = (await loadProject(context)).loaded;
+    const { settings } = await loadProject(context);
     const discovery = await discover(context, settings);
     const spiders = [...discovery.spiders.values()];
     if (context.globals.json) {

@@ -114,7 +114,7 @@ function pageLast(context: Context, [one = '', two = '']: readonly string[]): re
 
 /** @throws UsageError unless the project has exactly one spider. */
 async function onlySpider(context: Context): Promise<string> {
-  const { spiders } = await discover(context, (await loadProject(context)).loaded.settings);
+  const { spiders } = await discover(context, (await loadProject(context)).settings);
   const [name, ...others] = spiders.keys();
   if (name !== undefined && others.length === 0) return name;
   const found =

@@ -61,7 +61,7 @@ async function spiderOfFile(
   // A list as text is separated by commas.
   set.push(`SPIDER_MODULES=${absolute.includes(',') ? JSON.stringify([absolute]) : absolute}`);
 
-  const discovery = await discover(context, (await loadProject(context)).loaded.settings, argsOf(options));
+  const discovery = await discover(context, (await loadProject(context)).settings, argsOf(options));
   const [name] = discovery.spiders.keys();
   if (name === undefined) {
     const problems = [...problemsOf(discovery), ...discovery.unexported.map(unexportedText)];

@@ -75,7 +75,7 @@ export const command: CliCommand = {
     const sources = isList ? null : await seedSources(context, seeds, options);
     for (const { path } of sources?.files ?? []) await refuseUnreadable(path);
     const project = await loadSpider(context, spider, settingTextsOf(options));
-    const crawlArguments = useCrawlInMessages(context, spider, project);
+    const crawlArguments = useCrawlInMessages(context, spider, project.loaded);
     const { settings } = project.loaded;
     const crawl = { spider, job: settings.JOB };
     return withFrontier(openOptions(settings, spider), async (frontier) => {

@@ -27,9 +27,9 @@ export const command: CliCommand = {
       .option('--changed', 'only settings that differ from the default')
       .addHelpText('after', help),
   run: async (context, names, options) => {
-    const { loaded } =
+    const loaded =
       typeof options.spider === 'string'
-        ? await loadSpider(context, options.spider, settingTextsOf(options))
+        ? (await loadSpider(context, options.spider, settingTextsOf(options))).loaded
         : await loadProject(context);
     const { own, settings } = loaded;
     const ownNames = [...(own?.definitions.keys() ?? [])];

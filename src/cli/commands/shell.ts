@@ -85,7 +85,7 @@ async function spiderOf(context: Context, options: Readonly<Record<string, unkno
     const { settings, own } = spider.loaded;
     return { settings, own, create: spider.create, name };
   }
-  const { settings, own } = (await loadProject(context, settingTextsOf(options))).loaded;
+  const { settings, own } = await loadProject(context, settingTextsOf(options));
   const { createSpider } = await import('../../spider/spider.js');
   const create = async (log = silentLogger) => createSpider(Spider, { settings, log });
   return { settings, own, create, name: '' };

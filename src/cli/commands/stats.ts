@@ -111,7 +111,7 @@ async function openCrawls(
     const { settings } = loaded;
     return [{ spider, job: settings.JOB, frontier: await openFrontier(readingOptions(settings, spider)) }];
   }
-  const { settings } = (await loadProject(context, texts)).loaded;
+  const { settings } = await loadProject(context, texts);
   const { spiders } = await discover(context, settings);
   const names: CrawlName[] = [...spiders.keys()].map((name) => ({ spider: name, job: settings.JOB }));
   if (settings.JOB === null) {

@@ -9,7 +9,7 @@ import { feedTargets } from '../../crawler/feeds/feed-targets.js';
 import type { OpenFeeds } from '../../crawler/feeds/open-feeds.js';
 import { userFeedRecords } from '../../crawler/feeds/user-feed-records.js';
 import { withFeeds } from '../../crawler/feeds/with-feeds.js';
-import { refuseMissing } from '../../crawler/project/load-spider.js';
+import { logSettingNotices, refuseMissing } from '../../crawler/project/load-spider.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { combine, difference } from '../../crawler/run/crawl-totals.js';
 import { runCrawl } from '../../crawler/run/run-crawl.js';
@@ -24,7 +24,6 @@ import { ignoreStdoutErrors, itemOutput } from '../output-streams.js';
 import { loadSpider, useCrawlInMessages } from '../project/open-project.js';
 import { type Crawl, type CrawlSession, withCrawlSession } from './crawl-session.js';
 import { finishCrawl } from './finish-crawl.js';
-import { logSettingNotices } from './notices.js';
 import { followParent, sendToParent, type ToWorker, type WorkerRole, workerRole } from './worker-channel.js';
 
 /** How often the parent tells its nodes whether the feeds can be written. */
@@ -90,7 +89,7 @@ async function crawl(
   const beforeLoad = workers === 1 ? loadNode : undefined;
   const spider = await loadSpider(context, name, texts, (options.arg ?? {}) as Pairs, beforeLoad);
   refuseMissing(spider.loaded);
-  const crawlArguments = useCrawlInMessages(context, name, spider);
+  const crawlArguments = useCrawlInMessages(context, name, spider.loaded);
   const { settings } = spider.loaded;
   const files = [list(options.output), list(options.overwriteOutput)] as const;
   const targets =

@@ -1,12 +1,6 @@
-/** Notices of `crawl` in its log: settings without effect, stopping, unhandled rejections. */
+/** Notices of `crawl` in its log: stopping, unhandled rejections. */
 import { messageOf } from '../../errors.js';
 import type { Logger } from '../../log.js';
-import type { LoadedSettings } from '../../settings/sources/load-settings.js';
-
-/** Logged once when the crawl starts. With `--workers` only the parent logs them. */
-export function logSettingNotices({ notices }: LoadedSettings, log: Logger): void {
-  for (const notice of notices) log.warn({}, notice);
-}
 
 /** Logged at the first and the second signal. */
 export function logStopping(log: Logger, signal: NodeJS.Signals, count: number): void {

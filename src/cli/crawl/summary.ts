@@ -7,6 +7,7 @@ import { NO_RESPONSE } from '../../node/page/judge-download.js';
 import { type Context, masked, print, printJson } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
 import { oneLine } from '../terminal/printable.js';
+import { wrapped } from '../terminal/reflow.js';
 
 export interface Summary {
   readonly spider: string;
@@ -50,40 +51,36 @@ export function printSummary(output: Context, summary: Summary): void {
     });
     return;
   }
+  const say = (text: string) => print(context, wrapped(text, context.stdout));
   const where = nodes === 1 ? '' : ` on ${nodes} nodes`;
   const seconds = (elapsedMs / 1000).toFixed(1);
-  print(context, `${crawlName({ spider, job })}: ${reason}, ${pagesOf(result, nodes)}, ${seconds} s${where}`);
-  if (message !== null) print(context, oneLine(context.mask(message)));
+  say(`${crawlName({ spider, job })}: ${reason}, ${pagesOf(result, nodes)}, ${seconds} s${where}`);
+  if (message !== null) say(oneLine(context.mask(message)));
   const byStatus = statusLine(run?.statuses ?? {});
-  if (byStatus !== null) print(context, byStatus);
+  if (byStatus !== null) say(byStatus);
   const speed = speedLine(result);
-  if (speed !== null) print(context, speed);
+  if (speed !== null) say(speed);
   for (const { what, unit, count, example } of deadEnds.slice(0, SHOWN_DEAD_ENDS)) {
     const counted = unit === 'page' ? howMany(count, 'page') : `${howMany(count, 'request')} not followed`;
-    print(context, `${what}: ${counted}, such as ${shortened(oneLine(context.mask(example)))}`);
+    say(`${what}: ${counted}, such as ${shortened(oneLine(context.mask(example)))}`);
   }
   const hidden = deadEnds.length - SHOWN_DEAD_ENDS;
-  if (hidden > 0)
-    print(context, `${howMany(hidden, 'more kind')} of such pages and requests: --json shows all`);
+  if (hidden > 0) say(`${howMany(hidden, 'more kind')} of such pages and requests: --json shows all`);
   const isKept = persist || reason !== 'finished';
   const args = crawlArguments(context, { spider, job });
   if (isKept && deadEnds.some(({ what }) => what.startsWith('status ')))
-    print(context, `"crawlnode failed ${args} list --ignored" lists pages with an ignored status`);
+    say(`"crawlnode failed ${args} list --ignored" lists pages with an ignored status`);
   if (unusedSlots.length > 0 && pages > 0 && reason === 'finished') {
     const names = oneLine(unusedSlots.join(', '));
-    print(
-      context,
-      `DOWNLOAD_SLOTS had no effect on these nodes for ${names}: no request had such a domain or slot`,
-    );
+    say(`DOWNLOAD_SLOTS had no effect on these nodes for ${names}: no request had such a domain or slot`);
   }
   printStats(context, customStats);
-  if (pages > failed && items === 0 && (crawl?.items ?? 0) === 0) print(context, 'no page gave an item');
+  if (pages > failed && items === 0 && (crawl?.items ?? 0) === 0) say('no page gave an item');
   if (failed > 0 || (crawl?.failed ?? 0) > 0) {
     const reasons = mostFirst(run?.failures ?? {});
     const first = reasons[0] === undefined ? '' : ` --reason ${reasons[0][0]}`;
     const counts = reasons.map(([why, count]) => `${n(count)} ${why}`).join(', ');
-    print(
-      context,
+    say(
       `failed requests${counts && ` of the run: ${counts}. They`} ${
         isKept
           ? `are kept with the crawl; "crawlnode failed ${args} list${first}" says why`
@@ -93,10 +90,7 @@ export function printSummary(output: Context, summary: Summary): void {
   }
   for (const { path } of feeds) print(context, `items: ${path}`);
   if (items > 0 && feeds.length === 0 && !isListed) {
-    print(
-      context,
-      'items: in no file (-o) and not in the items list (RedisPipeline), only in your item pipelines',
-    );
+    say('items: in no file (-o) and not in the items list (RedisPipeline), only in your item pipelines');
   }
 }
 

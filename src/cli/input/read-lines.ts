@@ -5,9 +5,10 @@
 import { constants, createReadStream, type ReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
-import type { Readable } from 'node:stream';
+import { addAbortSignal, pipeline, type Readable } from 'node:stream';
 import type { SeedText } from '../../crawler/seeds/seed-text.js';
 import { UsageError } from '../../errors.js';
+import { MAX_SEED_BYTES } from '../../frontier/frontier.js';
 import type { Context } from '../context.js';
 import { decompressGzip } from './decompress.js';
 import { splitLines } from './split-lines.js';
@@ -19,11 +20,18 @@ export interface Column {
   readonly format: 'csv' | 'jsonl';
 }
 
-/** How the file and stdin are read. */
+/** Where seeds come from. */
+export interface Inputs {
+  readonly seeds: readonly string[];
+  readonly files: readonly { readonly path: string; readonly column: Column | null }[];
+  readonly stdin: boolean;
+  /** Of stdin. */
+  readonly column: Column | null;
+}
+
+/** How files and stdin are read. */
 export interface Reading {
-  /** Set when the input is a table. */
-  readonly column?: Column | null;
-  /** Called with the stream of the file, whose `bytesRead` is the progress. */
+  /** Called with the stream of a file, whose `bytesRead` is the progress. */
   readonly opened?: (stream: ReadStream) => void;
   /** Called with the detected column when none was named. */
   readonly guessed?: (file: string, column: string) => void;
@@ -32,43 +40,40 @@ export interface Reading {
 }
 
 /**
- * Yields the arguments, then the file, then stdin. Empty lines and comments are skipped.
- * @throws UsageError when the file cannot be read, or lacks the column
+ * Yields the arguments, then the files, then stdin. Empty lines and comments are skipped.
+ * @throws UsageError when a file cannot be read, or lacks the column
  */
 export async function* readLines(
   context: Context,
-  seeds: readonly string[],
-  file: string | null,
-  stdin: boolean,
+  { seeds, files, stdin, column }: Inputs,
   reading: Reading = {},
 ): AsyncIterable<SeedText> {
   for (const text of seeds) yield { text, where: `seed ${JSON.stringify(text)}` };
-  if (file !== null) {
+  for (const { path: file, column: ofFile } of files) {
     const stream = createReadStream(file, { highWaterMark: 256 * 1024 });
     reading.opened?.(stream);
-    yield* streamSeeds(file, stream, reading);
+    yield* streamSeeds(file, stream, ofFile, reading);
   }
-  if (stdin) yield* streamSeeds('stdin', context.stdin, reading);
+  if (stdin) yield* streamSeeds('stdin', context.stdin, column, reading);
 }
 
-async function* streamSeeds(name: string, stream: Readable, reading: Reading): AsyncIterable<SeedText> {
-  const { column = null, stop } = reading;
-  const plain = await openDecompressed(name, stream, stop);
-  if (stop?.aborted) return;
-  if (column === null) yield* plainLines(name, plain, stop);
-  else if (column.format === 'csv') yield* csvColumn(name, plain, column.name, reading);
-  else yield* jsonLinesField(name, plain, column.name ?? 'url', stop);
-}
-
-async function openDecompressed(name: string, stream: Readable, stop?: AbortSignal): Promise<Readable> {
-  const end = () => void stream.destroy();
-  stop?.addEventListener('abort', end);
+async function* streamSeeds(
+  name: string,
+  stream: Readable,
+  column: Column | null,
+  { guessed, stop }: Reading,
+): AsyncIterable<SeedText> {
   try {
-    return await decompressGzip(name, stream);
+    if (stop !== undefined) addAbortSignal(stop, stream);
+    const plain = await decompressGzip(name, stream);
+    if (column === null) yield* plainLines(name, plain);
+    else if (column.format === 'csv') yield* csvColumn(name, plain, column.name, guessed);
+    else yield* jsonLinesField(name, plain, column.name ?? 'url');
   } catch (error) {
-    throw error instanceof UsageError ? error : unreadableError(name, error);
-  } finally {
-    stop?.removeEventListener('abort', end);
+    if (stop?.aborted === true) return;
+    if (error instanceof UsageError) throw error;
+    if (!String((error as NodeJS.ErrnoException).code).startsWith('CSV_')) throw unreadableError(name, error);
+    throw new UsageError(`${name} is not valid CSV: ${(error as Error).message}`, { cause: error });
   }
 }
 
@@ -107,35 +112,24 @@ const COMMENT = /^#(\s|$)/;
 /** What UTF-8 makes of the byte order mark of UTF-16, which PowerShell writes by `>`. */
 const UTF16 = /^\uFFFD\uFFFD/;
 
-async function* plainLines(name: string, stream: Readable, stop?: AbortSignal): AsyncIterable<SeedText> {
+async function* plainLines(name: string, stream: Readable): AsyncIterable<SeedText> {
   let number = 0;
-  const end = () => void stream.destroy();
-  stop?.addEventListener('abort', end);
-  try {
-    for await (const line of splitLines(stream)) {
+  for await (const lines of splitLines(stream, MAX_SEED_BYTES)) {
+    for (const line of lines) {
       number += 1;
       if (number === 1 && UTF16.test(line)) throw new UsageError(`${name} is UTF-16: save it as UTF-8`);
       const text = (number === 1 ? line.replace(/^\uFEFF/, '') : line).trim();
-      if (text !== '' && !COMMENT.test(text)) yield { text, where: `${name}:${number}` };
+      if (text === '' || COMMENT.test(text)) continue;
+      const where = `${name}:${number}`;
+      if (text.length > MAX_SEED_BYTES) yield { text, where, problem: 'the line is longer than 1 MB' };
+      else yield { text, where };
     }
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    if (stop?.aborted !== true) throw unreadableError(name, error);
-  } finally {
-    stop?.removeEventListener('abort', end);
   }
 }
 
 /** A line without the field yields an empty text, which is reported as a bad seed. */
-async function* jsonLinesField(
-  name: string,
-  stream: Readable,
-  column: string,
-  stop?: AbortSignal,
-): AsyncIterable<SeedText> {
-  for await (const { text, where } of plainLines(name, stream, stop)) {
-    yield { text: fieldOf(text, column), where };
-  }
+async function* jsonLinesField(name: string, stream: Readable, column: string): AsyncIterable<SeedText> {
+  for await (const line of plainLines(name, stream)) yield { ...line, text: fieldOf(line.text, column) };
 }
 
 function fieldOf(text: string, column: string): string {
@@ -153,37 +147,26 @@ async function* csvColumn(
   name: string,
   stream: Readable,
   column: string | null,
-  { guessed, stop }: Reading,
+  guessed: Reading['guessed'],
 ): AsyncIterable<SeedText> {
   const { parse } = await import('csv-parse');
   let at = -1;
   let row = 0;
-  const parser = parse({ bom: true, relax_column_count: true, skip_empty_lines: true, trim: true });
-  const failure: { error?: Error } = {};
-  stream.once('error', (error: Error) => {
-    failure.error = error;
-    parser.destroy(error);
+  const parser = parse({
+    ...{ bom: true, relax_column_count: true, skip_empty_lines: true, trim: true },
+    max_record_size: MAX_SEED_BYTES,
   });
-  const end = () => void parser.destroy();
-  stop?.addEventListener('abort', end);
-  try {
-    for await (const cells of stream.pipe(parser) as AsyncIterable<string[]>) {
-      row += 1;
-      if (row === 1) {
-        at = columnIn(cells, column, name);
-        const isData = isUrl(cells[at]);
-        if (column === null) guessed?.(name, isData ? `number ${at + 1}` : JSON.stringify(cells[at]));
-        if (!isData) continue;
-      }
-      yield { text: cells[at] ?? '', where: `${name}: row ${row}` };
+  // The reader of the parser receives the errors.
+  pipeline(stream, parser, () => {});
+  for await (const cells of parser as AsyncIterable<string[]>) {
+    row += 1;
+    if (row === 1) {
+      at = columnIn(cells, column, name);
+      const isData = isUrl(cells[at]);
+      if (column === null) guessed?.(name, isData ? `number ${at + 1}` : JSON.stringify(cells[at]));
+      if (!isData) continue;
     }
-  } catch (error) {
-    if (stop?.aborted === true) return;
-    if (failure.error !== undefined) throw unreadableError(name, failure.error);
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`${name} is not valid CSV: ${(error as Error).message}`, { cause: error });
-  } finally {
-    stop?.removeEventListener('abort', end);
+    yield { text: cells[at] ?? '', where: `${name}: row ${row}` };
   }
 }
 

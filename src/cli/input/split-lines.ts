@@ -18,8 +18,11 @@ export function eachLine(stream: Readable, onLine: (line: string) => void): void
 /** Node's `readline` (24) also splits at U+2028 and U+2029, which JSON text may contain unescaped. */
 const LINE_END = /\r?\n|\r/;
 
-/** The lines of a text, without their line ends. */
-export async function* splitLines(stream: Readable): AsyncGenerator<string> {
+/**
+ * The lines of a text, without their line ends, as lists: a file may have many millions. A line may be longer than the most
+ * characters, but far more are never kept of it.
+ */
+export async function* splitLines(stream: Readable, mostCharacters: number): AsyncGenerator<string[]> {
   let rest = '';
   // A carriage return at the end of a chunk: the next chunk may start with its line feed.
   let held = '';
@@ -29,7 +32,8 @@ export async function* splitLines(stream: Readable): AsyncGenerator<string> {
     const lines = text.slice(0, text.length - held.length).split(LINE_END);
     lines[0] = rest + lines[0];
     rest = lines.pop() ?? '';
-    for (const line of lines) yield line;
+    if (rest.length > mostCharacters) rest = rest.slice(0, mostCharacters + 1);
+    yield lines;
   }
-  if (rest !== '') yield rest;
+  if (rest !== '') yield [rest];
 }

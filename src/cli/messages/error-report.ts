@@ -9,6 +9,7 @@ import {
 } from '../../errors.js';
 import { type Context, logLine, stderrIsJson, wantsStack } from '../context.js';
 import { printable } from '../terminal/printable.js';
+import { wrapped } from '../terminal/reflow.js';
 
 /** Fields of the final log line of a failed command. */
 export interface FatalFields {
@@ -31,7 +32,8 @@ export function fatalLine(
 ): string {
   const [message, trace] = [context.mask(text), stack === undefined ? undefined : context.mask(stack)];
   if (stderrIsJson(context)) return logLine('fatal', message, { ...fields, stack: trace });
-  return `${printable(`crawlnode: ${message}${trace === undefined ? '' : `\n${trace}`}`)}\n`;
+  const shown = wrapped(printable(`crawlnode: ${message}`), context.stderr);
+  return `${shown}${trace === undefined ? '' : `\n${printable(trace)}`}\n`;
 }
 
 /** The log fields of an error. */

@@ -20,13 +20,9 @@ import { crawlArguments } from '../messages/crawl-arguments.js';
 /** Settings that options of a command set, such as JOB by `--job`. */
 export type SettingTexts = Readonly<Record<string, string | undefined>>;
 
-export interface LoadedProject {
-  readonly loaded: LoadedSettings;
-}
-
 /** The settings of the project, without customSettings of a spider. @throws SettingsError */
-export async function loadProject(context: Context, texts: SettingTexts = {}): Promise<LoadedProject> {
-  return { loaded: await loadSettingsOf(sourceOf(context, texts)) };
+export async function loadProject(context: Context, texts: SettingTexts = {}): Promise<LoadedSettings> {
+  return loadSettingsOf(sourceOf(context, texts));
 }
 
 /** All spiders of the project. The result includes modules that failed to load. */
@@ -65,15 +61,15 @@ export async function loadSpiderOrSettings(
   name: string,
   texts: SettingTexts = {},
   { mayBeNew = false }: { readonly mayBeNew?: boolean } = {},
-): Promise<LoadedProject & { readonly create: LoadedSpider['create'] | null }> {
+): Promise<{ readonly loaded: LoadedSettings; readonly create: LoadedSpider['create'] | null }> {
   const project = await loadSpider(context, name, texts).catch(async (error: unknown) => {
     if (!(error instanceof SpiderLoadError)) throw error;
     const loaded = await loadProject(context, texts);
-    if (!mayBeNew && !(await isInStore(loaded.loaded.settings, name))) throw error;
+    if (!mayBeNew && !(await isInStore(loaded.settings, name))) throw error;
     note(context, `${error.message}; continuing with the settings of the project, without customSettings`);
-    return { ...loaded, create: null };
+    return { loaded, create: null };
   });
-  useCrawlInMessages(context, name, project);
+  useCrawlInMessages(context, name, project.loaded);
   return project;
 }
 
@@ -97,8 +93,8 @@ async function isInStore(settings: Settings, spider: string): Promise<boolean> {
 }
 
 /** Use this crawl in commands that messages suggest. @returns the arguments that select it */
-export function useCrawlInMessages(context: Context, spider: string, { loaded }: LoadedProject): string {
-  context.crawl = crawlArguments(context, { spider, job: loaded.settings.JOB });
+export function useCrawlInMessages(context: Context, spider: string, { settings }: LoadedSettings): string {
+  context.crawl = crawlArguments(context, { spider, job: settings.JOB });
   return context.crawl;
 }
 

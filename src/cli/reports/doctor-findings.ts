@@ -3,6 +3,7 @@
 import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { isPipelineOutbox } from '../../feed-outbox.js';
 import { duration, howMany, n } from '../../format-amounts.js';
+import { findingsAbout } from '../../frontier/findings.js';
 import type { Finding, Snapshot } from '../../frontier/frontier.js';
 import { whatToDo } from '../../node/losses/lost-requests.js';
 import { vanishedMessage } from '../../node/losses/vanished-fingerprints.js';
@@ -54,17 +55,17 @@ const CLOCK_OFF_MS = 5_000;
 /** The oldest Node that runs crawlnode. */
 const OLDEST_NODE = [20, 19, 0] as const;
 
-export function nodeVersion(version: string): SpiderFinding {
+export function nodeVersion(version: string): Finding[] {
   const parts = version.split('.').map(Number);
   const differs = OLDEST_NODE.findIndex((wanted, n) => wanted !== (parts[n] ?? 0));
   const isOld = differs !== -1 && (parts[differs] ?? 0) < OLDEST_NODE[differs]!;
-  return {
-    level: isOld ? 'problem' : 'ok',
-    check: 'node_version',
-    spider: null,
-    message: `Node ${version}${isOld ? `, older than ${OLDEST_NODE.join('.')}` : ''}`,
-    action: isOld ? 'install Node 20.19.0 or newer' : null,
-  };
+  const { found, ok, problem } = findingsAbout('store');
+  if (!isOld) ok('node_version', `Node ${version}`);
+  else {
+    const oldest = OLDEST_NODE.join('.');
+    problem('node_version', `Node ${version}, older than ${oldest}`, `install Node ${oldest} or newer`);
+  }
+  return found;
 }
 
 /**
@@ -74,150 +75,83 @@ export function nodeVersion(version: string): SpiderFinding {
  * @param mayRepair false once it is known that a repair would bring back no lost request
  */
 export function crawlFindings(
-  spider: string,
   crawl: string,
   snapshot: Snapshot,
   nodeTimeoutMs: number,
   mayRepair: boolean,
-): SpiderFinding[] {
-  const findings: SpiderFinding[] = [];
-  const found = (level: Finding['level'], check: string, message: string, action: string | null) =>
-    void findings.push({ level, check, spider, message, action });
-  const {
-    lost,
-    seenGone,
-    badSeeds,
-    nodes,
-    silent,
-    outbox,
-    leased,
-    failed,
-    suspects,
-    control,
-    pending,
-    delayed,
-  } = snapshot;
-
+): Finding[] {
+  const { found, info, problem } = findingsAbout('crawl');
+  const { lost, seenGone, badSeeds, nodes, silent, outbox, leased, failed, suspects, control } = snapshot;
   if (lost > 0) {
-    found(
-      'problem',
-      'requests_lost',
-      `${howMany(lost, 'request')} lost: their records, or items that waited for a feed, vanished from the store, because somebody deleted keys or rows, or Redis evicted them`,
-      whatToDo(crawl, mayRepair),
-    );
+    const why = 'because somebody deleted keys or rows, or Redis evicted them';
+    const what = `${howMany(lost, 'request')} lost: their records, or items that waited for a feed, vanished from the store`;
+    problem('requests_lost', `${what}, ${why}`, whatToDo(crawl, mayRepair));
   }
   if (seenGone > 0) {
-    found(
-      'info',
-      'fingerprints_vanished',
-      vanishedMessage(seenGone),
-      `a reset of the dupefilter ends this message: crawlnode reset ${crawl} --only dupefilter`,
-    );
+    const action = `a reset of the dupefilter ends this message: crawlnode reset ${crawl} --only dupefilter`;
+    info('fingerprints_vanished', vanishedMessage(seenGone), action);
   }
   const unreadable = snapshot.counters['store/unreadable'] ?? 0;
   if (unreadable > 0) {
-    found(
-      'info',
-      'unreadable_entries',
-      `${howMany(unreadable, 'value')} of the store could not be read, as somebody else had written over them: they were removed or made anew`,
-      'see who else may write to this store',
-    );
+    const what = `${howMany(unreadable, 'value')} of the store could not be read, as somebody else had written over them`;
+    const action = 'see who else may write to this store';
+    info('unreadable_entries', `${what}: they were removed or made anew`, action);
   }
   if (badSeeds > 0) {
-    found(
-      'problem',
-      'bad_seeds',
-      `${howMany(badSeeds, 'seed')} could not be parsed and were set aside`,
-      `"crawlnode seed ${crawl} --list-bad" prints them with their reasons; "crawlnode reset ${crawl} --only start_urls" deletes them, and the seeds that wait`,
-    );
+    const list = `"crawlnode seed ${crawl} --list-bad" prints them with their reasons`;
+    const reset = `"crawlnode reset ${crawl} --only start_urls" deletes them, and the seeds that wait`;
+    const what = `${howMany(badSeeds, 'seed')} could not be parsed and were set aside`;
+    problem('bad_seeds', what, `${list}; ${reset}`);
   }
   for (const { feed, host, path, waiting } of outbox) {
     if (waiting === 0) continue;
+    const items = `${n(waiting)} committed items wait`;
     if (isPipelineOutbox(feed)) {
-      const isServed = nodes.length > 0;
-      found(
-        isServed ? 'info' : 'problem',
-        'items_waiting',
-        `${n(waiting)} committed items wait for the item pipeline ${path || feed}`,
-        isServed ? null : `crawlnode crawl ${crawl}, with this pipeline in ITEM_PIPELINES`,
-      );
-      continue;
+      const message = `${items} for the item pipeline ${path || feed}`;
+      if (nodes.length > 0) info('items_waiting', message, null);
+      else
+        problem('items_waiting', message, `crawlnode crawl ${crawl}, with this pipeline in ITEM_PIPELINES`);
+    } else if (path === '') {
+      const message = `the store's record of a file for items cannot be read: ${items} for it`;
+      problem('feed_record', message, `crawlnode reset ${crawl} --only items, and begin another file`);
+    } else {
+      const message = `${items} to be written to ${path} on ${host}`;
+      if (nodes.some((node) => node.host === host)) info('items_waiting', message, null);
+      else problem('items_waiting', message, `on ${host}: crawlnode items ${crawl} export`);
     }
-    if (path === '') {
-      const message = `the store's record of a file for items cannot be read: ${n(waiting)} committed items wait for it`;
-      found(
-        'problem',
-        'feed_record',
-        message,
-        `${mayRepair ? `stop the nodes and run "crawlnode doctor ${crawl} --repair"; then ` : ''}crawl with the same -o or FEEDS as before, which writes them to its file`,
-      );
-      continue;
-    }
-    const isServed = nodes.some((node) => node.host === host);
-    found(
-      isServed ? 'info' : 'problem',
-      'items_waiting',
-      `${n(waiting)} committed items wait to be written to ${path} on ${host}`,
-      isServed ? null : `on ${host}: crawlnode items ${crawl} export`,
-    );
   }
   for (const { id, clockAheadMs } of nodes) {
     if (Math.abs(clockAheadMs) < CLOCK_OFF_MS) continue;
-    found(
-      'info',
-      'node_clock',
-      `the clock of the node ${id} is ${duration(Math.abs(clockAheadMs))} ${clockAheadMs > 0 ? 'ahead of' : 'behind'} that of the store; only its logs are dated by it`,
-      'have its machine follow NTP',
-    );
+    const off = `${duration(Math.abs(clockAheadMs))} ${clockAheadMs > 0 ? 'ahead of' : 'behind'}`;
+    const message = `the clock of the node ${id} is ${off} that of the store; only its logs are dated by it`;
+    info('node_clock', message, 'have its machine follow NTP');
   }
   for (const { id, heartbeatAgeMs } of silent) {
-    found(
-      'info',
-      'silent_node',
-      `the node ${id} sent its last heartbeat ${duration(heartbeatAgeMs)} ago and counts as dead; other nodes get its requests`,
-      null,
-    );
+    const what = `the node ${id} sent its last heartbeat ${duration(heartbeatAgeMs)} ago and counts as dead`;
+    info('silent_node', `${what}; other nodes get its requests`, null);
   }
   for (const { id, heartbeatAgeMs } of nodes) {
     if (heartbeatAgeMs < nodeTimeoutMs / 2) continue;
-    found(
-      'problem',
-      'stale_node',
-      `the node ${id} has sent no heartbeat for ${Math.round(heartbeatAgeMs / 1000)} s`,
-      'see whether it hangs, has lost its network, or its machine is overloaded; the others take over what it holds',
-    );
+    const look = 'see whether it hangs, has lost its network, or its machine is overloaded';
+    const message = `the node ${id} has sent no heartbeat for ${Math.round(heartbeatAgeMs / 1000)} s`;
+    problem('stale_node', message, `${look}; the others take over what it holds`);
   }
   if (leased > 0 && nodes.length === 0) {
-    found(
-      'info',
-      'leases_of_dead_nodes',
-      `${howMany(leased, 'request')} held by nodes that died`,
-      `none is lost: the next "crawlnode crawl ${crawl}" takes them over`,
-    );
+    const action = `none is lost: the next "crawlnode crawl ${crawl}" takes them over`;
+    info('leases_of_dead_nodes', `${howMany(leased, 'request')} held by nodes that died`, action);
   }
   if (suspects > 0) {
-    found(
-      'info',
-      'suspects',
-      `${howMany(suspects, 'request')} in progress when a node died; each is repeated alone`,
-      null,
-    );
+    const message = `${howMany(suspects, 'request')} in progress when a node died; each is repeated alone`;
+    info('suspects', message, null);
   }
   const nothing = nothingSucceeded(snapshot);
-  if (nothing !== null) {
-    found('problem', 'nothing_succeeded', nothing, `crawlnode failed ${crawl} list`);
-  } else if (failed > 0) {
-    found(
-      'info',
-      'failed',
-      `${howMany(failed, 'request')} failed for good`,
-      `crawlnode failed ${crawl} list`,
-    );
+  const list = `crawlnode failed ${crawl} list`;
+  if (nothing !== null) problem('nothing_succeeded', nothing, list);
+  else if (failed > 0) info('failed', `${howMany(failed, 'request')} failed for good`, list);
+  if (control !== 'running' && snapshot.pending + snapshot.delayed + nodes.length > 0) {
+    info('control', `the crawl is ${control}`, `crawlnode resume ${crawl}`);
   }
-  if (control !== 'running' && pending + delayed + nodes.length > 0) {
-    found('info', 'control', `the crawl is ${control}`, `crawlnode resume ${crawl}`);
-  }
-  return findings;
+  return found;
 }
 
 /** The message when a finished crawl has no page whose callback succeeded; else null. */

@@ -3,10 +3,11 @@ import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { requestModuleOf } from '../../crawler/project/request-module.js';
 import { messageOf } from '../../errors.js';
+import { findingsAbout } from '../../frontier/findings.js';
+import type { Finding } from '../../frontier/frontier.js';
 import type { LoadedSettings } from '../../settings/sources/load-settings.js';
 import { spiderFiles } from '../../spider/loading/spider-files.js';
 import { isModulePath } from '../../user-code/project-modules.js';
-import type { SpiderFinding } from './doctor-findings.js';
 
 /** Files named in one finding; a folder that is open has them all. */
 const NAMED = 3;
@@ -18,29 +19,36 @@ const NAMED = 3;
 export async function openFiles(
   { projectDir, file, settings }: Pick<LoadedSettings, 'projectDir' | 'file' | 'settings'>,
   env: Readonly<Record<string, string | undefined>>,
-): Promise<SpiderFinding[]> {
+): Promise<Finding[]> {
   const uid = process.getuid?.();
   if (uid === undefined) return [];
-  const code = [
-    ...new Set([projectDir, file, ...(await codeOf(settings, projectDir)), env.NODE_COMPILE_CACHE]),
-  ];
-  const unreadable = unreadableStore(settings.JOBDIR);
-  if (unreadable !== null) return [unreadable];
-  const store = withContent(settings.JOBDIR);
-  const findings = [
-    found('project_files', writable(code), 'others can write to what runs as this user', 'chmod go-w'),
-    found('store_files', writable(store), 'others can write to the store', 'chmod -R go-rwx'),
-    found(
-      'store_files',
-      readable(store),
-      'others can read the store, with headers and cookies',
-      'chmod -R go-rwx',
-    ),
-    ...ofOthers([...code, ...store], uid),
-  ].filter((finding) => finding !== null);
-  if (findings.length > 0) return findings;
-  const message = 'nobody else can write to project and store';
-  return [{ level: 'ok', check: 'project_files', spider: null, message, action: null }];
+  const { found, ok, info, problem } = findingsAbout('store');
+  let store: readonly string[];
+  try {
+    store = withContent(settings.JOBDIR);
+  } catch (error) {
+    const owner = `of the user with id ${statSync(settings.JOBDIR).uid}`;
+    const message = `the store ${settings.JOBDIR}, ${owner}, cannot be read: ${messageOf(error)}`;
+    problem('store_files', message, 'run crawlnode as that user, or set JOBDIR to another folder');
+    return found;
+  }
+  const code = [projectDir, file, ...(await codeOf(settings, projectDir)), env.NODE_COMPILE_CACHE];
+  const files = [...new Set(code)].filter((each) => each !== null && each !== undefined);
+  const open = (check: string, which: readonly string[], what: string, how: string) => {
+    if (which.length === 0) return;
+    problem(check, `${what}: ${some(which)}`, `${how} on them, and see whose they are`);
+  };
+  open('project_files', writable(files), 'others can write to what runs as this user', 'chmod go-w');
+  open('store_files', writable(store), 'others can write to the store', 'chmod -R go-rwx');
+  const read = 'others can read the store, with headers and cookies';
+  open('store_files', readable(store), read, 'chmod -R go-rwx');
+  // In a container it is usual that a mounted project is another user's.
+  const foreign = [...files, ...store].filter((each) => ![undefined, uid, 0].includes(statOf(each)?.uid));
+  if (foreign.length > 0) {
+    info('files_of_others', `another user owns, and so can change: ${some(foreign)}`, null);
+  }
+  if (found.length === 0) ok('project_files', 'nobody else can write to project and store');
+  return found;
 }
 
 async function codeOf(settings: LoadedSettings['settings'], projectDir: string): Promise<string[]> {
@@ -64,21 +72,8 @@ function withContent(folder: string): string[] {
   return existsSync(folder) ? [folder, ...readdirSync(folder).map((name) => path.join(folder, name))] : [];
 }
 
-/** The finding for a store that this user may not look into. */
-function unreadableStore(folder: string): SpiderFinding | null {
-  try {
-    withContent(folder);
-    return null;
-  } catch (error) {
-    const owner = statSync(folder).uid;
-    const message = `the store ${folder}, of the user with id ${owner}, cannot be read: ${messageOf(error)}`;
-    const action = 'run crawlnode as that user, or set JOBDIR to another folder';
-    return { level: 'problem', check: 'store_files', spider: null, message, action };
-  }
-}
-
-function writable(files: readonly (string | null | undefined)[]): string[] {
-  return files.filter((file): file is string => {
+function writable(files: readonly string[]): string[] {
+  return files.filter((file) => {
     const stat = statOf(file);
     if (stat === undefined) return false;
     // A group of the user's own name is this user's alone on most systems, and their files are writable to it.
@@ -87,28 +82,13 @@ function writable(files: readonly (string | null | undefined)[]): string[] {
   });
 }
 
-/** In a container it is usual that a mounted project is another user's. */
-function ofOthers(files: readonly (string | null | undefined)[], uid: number): SpiderFinding[] {
-  const foreign = files.filter((file) => ![undefined, uid, 0].includes(statOf(file)?.uid)) as string[];
-  if (foreign.length === 0) return [];
-  const message = `another user owns, and so can change: ${some(foreign)}`;
-  return [{ level: 'info', check: 'files_of_others', spider: null, message, action: null }];
-}
-
-const statOf = (file: string | null | undefined) =>
-  file ? statSync(file, { throwIfNoEntry: false }) : undefined;
+const statOf = (file: string) => statSync(file, { throwIfNoEntry: false });
 
 /** A file is safe within a folder that nobody else may enter. */
 function readable([folder, ...content]: readonly string[]): string[] {
   const isOpen = (file: string) => ((lstatSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o004) !== 0;
   const isClosed = folder === undefined || (statSync(folder).mode & 0o001) === 0;
   return isClosed ? [] : content.filter(isOpen);
-}
-
-function found(check: string, files: readonly string[], what: string, how: string): SpiderFinding | null {
-  if (files.length === 0) return null;
-  const message = `${what}: ${some(files)}`;
-  return { level: 'problem', check, spider: null, message, action: `${how} on them, and see whose they are` };
 }
 
 function some(files: readonly string[]): string {

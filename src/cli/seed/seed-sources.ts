@@ -4,24 +4,13 @@ import type { OpenSitemaps } from '../../crawler/seeds/open-sitemaps.js';
 import type { SeedText } from '../../crawler/seeds/seed-text.js';
 import { UsageError } from '../../errors.js';
 import type { Context } from '../context.js';
-import { type Column, columnOf, type Reading, readLines } from '../input/read-lines.js';
+import { columnOf, type Inputs, type Reading, readLines } from '../input/read-lines.js';
 
-export interface SeedSources {
-  readonly seeds: readonly string[];
-  readonly files: readonly SeedFile[];
-  readonly stdin: boolean;
-  /** Of stdin. */
-  readonly column: Column | null;
+export interface SeedSources extends Inputs {
   /** URLs as given, paths absolute. */
   readonly sitemaps: readonly string[];
   /** Only sitemap entries that changed after this instant. */
   readonly sinceMs: number | null;
-}
-
-export interface SeedFile {
-  /** Absolute. */
-  readonly path: string;
-  readonly column: Column | null;
 }
 
 /** @throws UsageError when there is no source, or an option is invalid. */
@@ -58,17 +47,13 @@ export async function seedSources(
 /** Seeds from the arguments, the files, stdin and the sitemaps, in this order. */
 export async function* seedLines(
   context: Context,
-  { seeds, files, stdin, column, sitemaps }: SeedSources,
+  sources: SeedSources,
   open: OpenSitemaps | null,
-  reading: Omit<Reading, 'column' | 'stop'> & { readonly stop: AbortSignal },
+  reading: Reading & { readonly stop: AbortSignal },
 ): AsyncIterable<SeedText> {
-  yield* readLines(context, seeds, null, false);
-  for (const file of files) {
-    yield* readLines(context, [], file.path, false, { ...reading, column: file.column });
-  }
-  yield* readLines(context, [], null, stdin, { ...reading, column });
+  yield* readLines(context, sources, reading);
   if (open === null) return;
-  for (const source of sitemaps) yield* open.lines(source, reading.stop);
+  for (const source of sources.sitemaps) yield* open.lines(source, reading.stop);
 }
 
 function instantOf(text: unknown): number | null {

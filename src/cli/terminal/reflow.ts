@@ -32,6 +32,19 @@ export function reflow(text: string, columns: number): string {
   return lines.join('\n');
 }
 
+/** A message for a stream: on a terminal its lines break between words, and in a pipe they stay as they are. */
+export function wrapped(
+  text: string,
+  { isTTY, columns }: { readonly isTTY: boolean; readonly columns: number },
+): string {
+  return isTTY
+    ? text
+        .split('\n')
+        .flatMap((line) => wrap(line, columns))
+        .join('\n')
+    : text;
+}
+
 /** Break a text between words. A word that is longer than a line stays whole. */
 export function wrap(text: string, columns: number): string[] {
   const lines: string[] = [];

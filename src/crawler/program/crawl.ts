@@ -8,6 +8,7 @@ import { type Logger, silentLogger } from '../../log.js';
 import type { NodeResult } from '../../node/node-options.js';
 import { feedTargets } from '../feeds/feed-targets.js';
 import { userFeedRecords } from '../feeds/user-feed-records.js';
+import { logSettingNotices } from '../project/load-spider.js';
 import { openOptions, withFrontier } from '../project/open-frontier.js';
 import { runCrawl } from '../run/run-crawl.js';
 import { judgeRun, noGates } from '../run/run-gates.js';
@@ -30,7 +31,7 @@ export async function crawl(choice: SpiderChoice, options: CrawlOptions): Promis
   const spider = await loadProgramSpider(choice, options, budget);
   const { settings, projectDir } = spider.loaded;
   const { name } = spider.found;
-  for (const notice of spider.loaded.notices) log.warn({}, notice);
+  logSettingNotices(spider.loaded, log);
   const open = openOptions(settings, name);
   return onlyOnce(JSON.stringify([open.store, open.keys.requests]), name, () =>
     withFrontier(open, async (frontier) => {

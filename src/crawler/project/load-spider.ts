@@ -38,9 +38,22 @@ export interface LoadedSpider {
   create(log?: Logger, stats?: Stats): Promise<Spider>;
 }
 
-/** The settings of a project, without those of a spider. @throws SettingsError */
-export async function loadProject(source: ProjectSource): Promise<LoadedSettings> {
-  return load(source);
+/** The settings of a project, with those of a spider if it is given. @throws SettingsError */
+export async function loadProject(
+  { onLoaded, beforeModules, ...source }: ProjectSource,
+  spider?: LoadOptions['spider'],
+): Promise<LoadedSettings> {
+  const file = settingsFileOf(source);
+  const own = await loadOwnSettings(source, file, beforeModules);
+  const loaded = loadSettings({ ...source, spider }, { file, own });
+  onLoaded?.(loaded);
+  refuseUnsendable(loaded.settings);
+  return withRequestModule(loaded, beforeModules);
+}
+
+/** Log the settings without effect. Called once, when a crawl starts. */
+export function logSettingNotices({ notices }: LoadedSettings, log: Logger): void {
+  for (const notice of notices) log.warn({}, notice);
 }
 
 /** @throws SettingsError that names each setting of the project itself that needs a value and has none */
@@ -66,7 +79,7 @@ export async function loadSpider(
   beforehand: (settings: Settings) => Promise<unknown> = async () => {},
 ): Promise<LoadedSpider> {
   checkName('spider', name);
-  const { settings, missing } = await load(source);
+  const { settings, missing } = await loadProject(source);
   await beforehand(settings);
   await source.beforeModules?.();
   const discovery = await discover(settings, args);
@@ -110,7 +123,7 @@ export async function configureSpider(
     ...{ name, value, where: `${member} of the spider ${found.name} (${found.file})` },
   }));
   const settings = plainObject(spider.customSettings, where);
-  const ofSettings = await load(source, { settings, where, members });
+  const ofSettings = await loadProject(source, { settings, where, members });
   const loaded = { ...ofSettings, notices: [...ofSettings.notices, ...notices] };
   return {
     loaded,
@@ -122,18 +135,6 @@ export async function configureSpider(
       return created;
     },
   };
-}
-
-async function load(
-  { onLoaded, beforeModules, ...source }: ProjectSource,
-  spider?: LoadOptions['spider'],
-): Promise<LoadedSettings> {
-  const file = settingsFileOf(source);
-  const own = await loadOwnSettings(source, file, beforeModules);
-  const loaded = loadSettings({ ...source, spider }, { file, own });
-  onLoaded?.(loaded);
-  refuseUnsendable(loaded.settings);
-  return withRequestModule(loaded, beforeModules);
 }
 
 function plainObject(value: unknown, where: string): object {

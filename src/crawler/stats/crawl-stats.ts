@@ -121,8 +121,8 @@ function pipelineStats({ path, waiting, host, writerPid }: OutboxSnapshot): Pipe
   return { pipeline: path, waiting, host, callerPid: writerPid };
 }
 
-function describe({ id, host, pid, startedAt, heartbeatAgeMs, leased, pages, pagesPerSecond }: NodeSnapshot) {
-  return { id, host, pid, startedAt, heartbeatAgeMs, leased, pages, pagesPerSecond };
+function describe({ clockAheadMs: _, ...node }: NodeSnapshot): CrawlStats['nodes'][number] {
+  return node;
 }
 
 /** Items that the crawl has committed. `items` is what is in the items list: none where items go to files. */

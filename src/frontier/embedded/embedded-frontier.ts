@@ -7,7 +7,8 @@ import { loadedOnUse } from '../backup/loaded-on-use.js';
 import { careVerbs } from '../care/care-verbs.js';
 import type { Frontier, Shape } from '../frontier.js';
 import type { OpenOptions } from '../open-options.js';
-import { RecoveredNodes } from '../recovered-nodes.js';
+import { recoverBy } from '../recovery.js';
+import { readEvents, readHistory } from '../telemetry/stored-telemetry.js';
 import { CommitBatch, type VerbOptions } from './base/commit-batch.js';
 import type { Transaction } from './base/transaction.js';
 import { cookiesSince } from './cookies/read-cookies.js';
@@ -35,6 +36,9 @@ import { claimIdle, endIdle } from './requests/ask-idle.js';
 import { robots, storeRobots } from './robots/robots.js';
 import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds/seeds.js';
 import { claimStart } from './seeds/starts.js';
+import { crawlFacts, knownDomains } from './telemetry/facts.js';
+import { record, report } from './telemetry/reports.js';
+import { textOf } from './telemetry/texts.js';
 
 /** How long a verb of a node waits for a lock; its engine says so, and asks again. */
 const NODE_PATIENCE_MS = 1_000;
@@ -70,6 +74,7 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
     <Args extends unknown[], T>(verb: (tx: Transaction, self: JoinedNode, ...args: Args) => T) =>
     (...args: Args): Promise<T> =>
       client.asNode((tx, self) => verb(tx, self, ...args));
+  const texts = read((tx: Transaction, names: readonly string[]) => names.map((name) => textOf(tx, name)));
 
   return {
     engine: 'embedded',
@@ -79,15 +84,7 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
     // From a thread, which must never be in a call for long: the next beat comes soon.
     heartbeat: write(heartbeat, { patienceMs: 0 }),
     reconcile: asNode(reconcile),
-    recover: async (onDead, onFailed) => {
-      const recovered = new RecoveredNodes();
-      for (;;) {
-        const { handled, failed, isDone } = await batch.write(recoverStep);
-        for (const request of failed) onFailed?.(request);
-        for (const { number, id, requests } of handled) recovered.add(number, id, requests);
-        if (isDone) return recovered.report(onDead);
-      }
-    },
+    recover: recoverBy(() => batch.write(recoverStep)),
 
     push: (requests, kind, part = { from: 0, total: requests.length }) =>
       client.enter((tx) => {
@@ -127,6 +124,14 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
     control: write(control),
     closeRun: write(closeRun),
     snapshot: read(takeSnapshot),
+    telemetry: {
+      report: write(report, { patienceMs: NODE_PATIENCE_MS }),
+      facts: read(crawlFacts),
+      record: write(record, { patienceMs: NODE_PATIENCE_MS }),
+      history: (...span) => readHistory(texts, ...span),
+      events: (after) => readEvents(texts, after),
+      domains: read(knownDomains),
+    },
     failed: {
       list: read(listFailed),
       ignored: read(listIgnored),

@@ -205,6 +205,7 @@ CREATE TABLE robots (
   origin     TEXT NOT NULL,              -- https://example.com
   state      TEXT NOT NULL,              -- claimed, rules, waiting (for another fetch), unreachable
   text       TEXT,                       -- rules: of the robots.txt; unreachable: why
+  reason     TEXT,                       -- unreachable: of the last attempt, such as dns_not_found
   until      INTEGER NOT NULL,           -- rules, unreachable: valid until; waiting: not fetched before; claimed: 0
   kept_until INTEGER NOT NULL,           -- the row is not needed from then on
   node       INTEGER NOT NULL,           -- the last claim: number of its node
@@ -316,6 +317,25 @@ CREATE TABLE domain_accepted (
   accepted INTEGER NOT NULL,
   PRIMARY KEY (space, domain)
 ) STRICT, WITHOUT ROWID;
+
+-- What nodes report, as texts by name (src/frontier/telemetry/stored-telemetry.ts): their state, the history, the events.
+CREATE TABLE telemetry (
+  space INTEGER NOT NULL,                -- of the requests key with :~telemetry behind it
+  name  TEXT NOT NULL,
+  text  TEXT NOT NULL,
+  PRIMARY KEY (space, name)
+) STRICT, WITHOUT ROWID;
+
+-- What nodes have reported of each domain.
+CREATE TABLE domain_stats (
+  space       INTEGER NOT NULL,          -- as in telemetry
+  domain      TEXT NOT NULL,             -- '': domains that reports did not name
+  reported_at INTEGER NOT NULL,          -- last
+  counts      TEXT NOT NULL,             -- JSON: amounts by name (src/frontier/telemetry/domain-counts.ts)
+  PRIMARY KEY (space, domain)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX domain_stats_recent ON domain_stats (space, reported_at);
 
 -- External seeds, in the order they came.
 CREATE TABLE seed (

@@ -34,6 +34,9 @@ const internalTypes = {
   'domain-accepted': 'hash',
   early: 'set',
   ignored: 'list',
+  telemetry: 'hash',
+  'domain-stats': 'hash',
+  'domain-recent': 'zset',
 } as const;
 
 /** Keys of a dupefilter, `<dupefilter>:~<word>`, beside its own: see `lua/dupefilters/pieces.lua`. */

@@ -23,6 +23,7 @@ import { columnsOf, domainName } from './request-columns.js';
 import { robotsVerbs } from './robots/robots.js';
 import { seedVerbs } from './seeds/seeds.js';
 import { statArguments } from './stored-stats.js';
+import { redisTelemetry } from './telemetry/telemetry.js';
 
 export async function openRedisFrontier(options: OpenOptions, address: RedisAddress): Promise<Frontier> {
   const connection = await RedisConnection.open(address, options.connectTimeoutMs, options.waitReplicas);
@@ -82,8 +83,9 @@ function frontierOn(connection: RedisConnection, options: OpenOptions): Frontier
     async addStats(changes) {
       await call('add_stats', { changes: statArguments(changes) });
     },
-    async control(control) {
-      await call('control', { control });
+    telemetry: redisTelemetry(crawl),
+    async control(control, by) {
+      await call('control', { control, by });
     },
     async closeRun(closing) {
       await call('control', { closing });

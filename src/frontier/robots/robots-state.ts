@@ -27,7 +27,17 @@ export type RobotsAnswer =
   /** It is being fetched, or is to be fetched again later. The domain rests for `forMs`: release the lease. */
   | { readonly kind: 'wait'; readonly forMs: number }
   /** It could not be fetched, and requests of the origin fail for `forMs` more. */
-  | { readonly kind: 'unreachable'; readonly why: string; readonly forMs: number };
+  | Unreachable;
+
+/** It cannot be fetched. */
+export interface Unreachable {
+  readonly kind: 'unreachable';
+  /** Of the last attempt, such as `dns_not_found`; `robots_unreachable` where the server answered with an error. */
+  readonly reason: string;
+  /** A sentence. */
+  readonly why: string;
+  readonly forMs: number;
+}
 
 /** The right of one incarnation to fetch a robots.txt, until it stores a result or is declared dead. */
 export interface RobotsClaim {
@@ -53,4 +63,4 @@ export type RobotsResult =
   /** Go on with a redirect, or fetch it again, after a time. It does not count as a failure. */
   | { readonly kind: 'later'; readonly url: string | null; readonly hops: number; readonly afterMs: number }
   /** Give up for a time. */
-  | { readonly kind: 'unreachable'; readonly why: string; readonly forMs: number };
+  | Unreachable;

@@ -51,7 +51,8 @@ export function dupefilterText(dupefilter: Dupefilter): string {
   return sortedJson(dupefilter);
 }
 
-const settingOf: Readonly<Record<keyof Tunables, string>> = {
+/** The setting of each tunable. */
+export const tunableSettings: Readonly<Record<keyof Tunables, string>> = {
   delayMs: 'DOWNLOAD_DELAY',
   randomizeDelay: 'RANDOMIZE_DOWNLOAD_DELAY',
   concurrencyPerDomain: 'CONCURRENT_REQUESTS_PER_DOMAIN',
@@ -65,13 +66,22 @@ const settingOf: Readonly<Record<keyof Tunables, string>> = {
 
 /** A sentence for the user of a node that changed a tunable for all nodes. '' and null are shown as off, times in seconds as in the settings. */
 export function tunableNotice(name: keyof Tunables, before: unknown, after: unknown): string {
-  const inUnit = (value: unknown) => (name.endsWith('Ms') ? `${Number(value) / 1000} s` : shown(value));
-  return `${settingOf[name]} was ${inUnit(before)} and is ${inUnit(after)} now, for all nodes`;
+  return `${tunableSettings[name]} was ${shown(name, before)} and is ${shown(name, after)} now, for all nodes`;
 }
 
-function shown(value: unknown): string {
+function shown(name: string, value: unknown): string {
   if (value === null || value === '' || value === undefined) return 'off';
-  return typeof value === 'object' ? sortedJson(value) : String(value);
+  const [[, inSeconds]] = Object.entries(timesInSeconds({ [name]: value })) as [[string, unknown]];
+  return typeof inSeconds === 'object' ? sortedJson(inSeconds!) : String(inSeconds);
+}
+
+/** `delayMs: 1500` becomes `delay: '1.5 s'`, at any depth. */
+function timesInSeconds(fields: object): object {
+  const entries = Object.entries(fields).map(([name, value]) => {
+    if (name.endsWith('Ms')) return [name.slice(0, -2), `${Number(value) / 1000} s`];
+    return [name, typeof value === 'object' && value !== null ? timesInSeconds(value) : value];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** The result of SCHEDULER_FLUSH_ON_START; null when it was not set or there was nothing to clear. */

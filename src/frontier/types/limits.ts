@@ -2,7 +2,10 @@
  * Limits and numbers of the rules that both engines obey. No engine writes one of them itself: the Lua library of the Redis engine
  * is given all of them when it is put together (`redis/connection/library.ts`), those included that other folders share.
  */
+import { FIRST_NODE_TIMEOUT_S } from '../../settings/first-tunables.js';
+
 export { MAX_COOKIES_PER_DOMAIN, MAX_COOKIES_PER_JAR } from '../../http/cookies/stored-cookie.js';
+export { FIRST_CONCURRENCY, FIRST_FAILED_LIMIT } from '../../settings/first-tunables.js';
 export { MAX_STAT_NAMES } from '../../stats/stat-change.js';
 export { LEAST_ROBOTS_REST_MS, MAX_ROBOTS_MS, MOST_ROBOTS_REST_MS } from '../robots/robots-state.js';
 
@@ -25,10 +28,7 @@ export const MAX_SEED_REQUEST_BYTES = 64 * 1024 * 1024;
 export const MAX_IGNORED = 1_000;
 export const MAX_IGNORED_URL_CHARS = 2_083;
 
-/** Tunables of a crawl that no node has joined yet: the defaults of the settings. */
-export const FIRST_CONCURRENCY = 8;
-export const FIRST_NODE_TIMEOUT_MS = 30_000;
-export const FIRST_FAILED_LIMIT = 100_000;
+export const FIRST_NODE_TIMEOUT_MS = FIRST_NODE_TIMEOUT_S * 1_000;
 
 /** Requests that one lease brings at most, however many a node asks for. */
 export const MAX_LEASES = 1_000;
@@ -85,3 +85,20 @@ export const CLOCK_STEP_MS = 10_000;
  * was set forward, or that all nodes stood still: heartbeats count from then. Longer than a node is silent between two calls.
  */
 export const CLOCK_LEAP_MS = 3_000;
+
+/** A report of a node names so many domains at most; the others add up under `OTHER_DOMAINS`. */
+export const MAX_REPORTED_DOMAINS = 100;
+/** The most recently active domains are kept, and so many counts of each. */
+export const MAX_KNOWN_DOMAINS = 10_000;
+export const MAX_DOMAIN_COUNTS = 100;
+/** Domains that one look at a crawl reads of each kind: counting their requests takes 4 µs each. */
+export const READY_DOMAINS_READ = 200;
+/** Points of the history: so far apart, for an hour. And a minute apart, for as long as STATS_HISTORY says. */
+export const HISTORY_STEP_MS = 10_000;
+export const HISTORY_POINTS = 360;
+export const HISTORY_LONG_STEP_MS = 60_000;
+/** Events that are kept. */
+export const MAX_EVENTS = 500;
+/** Dead nodes are shown for a day, the last ones. */
+export const DEAD_NODES_FOR_MS = 24 * 60 * 60 * 1000;
+export const MAX_DEAD_NODES = 100;

@@ -2,6 +2,8 @@
 import type { StatValue } from '../../stats/stat-change.js';
 import type { Control, FailedRequest, NodeInfo, RequestLife, RequestState, Shape } from './crawl.js';
 
+import type { Assessment, DeadNode, NodeFacts } from './telemetry.js';
+
 export type { StatValue };
 
 /** A crawl at one instant, in O(1) or bounded work. */
@@ -31,6 +33,9 @@ export interface Snapshot {
   readonly bytes: Readonly<Record<'frontier' | 'dupefilter' | 'startUrls' | 'items' | 'stats', number>>;
   /** The live nodes. */
   readonly nodes: readonly NodeSnapshot[];
+  readonly deadNodes: readonly DeadNode[];
+  /** Of the last point of the history; null before the first. */
+  readonly assessment: Assessment | null;
   /** Registered nodes without a heartbeat for the node timeout, or declared dead. Their leases return to pending. */
   readonly silent: readonly NodeSnapshot[];
   readonly counters: Readonly<Record<string, number>>;
@@ -60,6 +65,8 @@ export interface NodeSnapshot extends NodeInfo {
   readonly pagesPerSecond: number;
   /** How far the clock of its machine was ahead of the store's clock at the join; negative when it was behind. */
   readonly clockAheadMs: number;
+  /** What it reported last; null before its first report. */
+  readonly facts: NodeFacts | null;
 }
 
 export interface RunSnapshot {

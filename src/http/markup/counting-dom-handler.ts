@@ -1,10 +1,7 @@
 /** Builds the tree of an XML document from the events of htmlparser2, and counts its nodes. */
 import { DomHandler } from 'domhandler';
 import { type Handler, Parser } from 'htmlparser2';
-import type { NodeBudget } from '../node-budget.js';
-
-/** A text comes in parts, one for each character reference, and a part takes less memory than a node. */
-const PARTS_PER_NODE = 8;
+import { type NodeBudget, PARTS_PER_NODE } from '../node-budget.js';
 
 /** Character references of an attribute that count as a node: its value is put together of them, and the parser keeps all parts. */
 const REFERENCES_PER_NODE = 2;

@@ -10,7 +10,12 @@ import { DownloadError } from '../../downloader/download-error.js';
 import type { Downloader } from '../../downloader/downloader.js';
 import type { Authorize } from '../../downloader/http-auth.js';
 import type { Frontier } from '../../frontier/frontier.js';
-import { MAX_ROBOTS_MS, type RobotsClaim, type RobotsResult } from '../../frontier/robots/robots-state.js';
+import {
+  MAX_ROBOTS_MS,
+  type RobotsClaim,
+  type RobotsResult,
+  type Unreachable,
+} from '../../frontier/robots/robots-state.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
 import { inheritedOrigin } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
@@ -113,7 +118,8 @@ export async function fetchRobots(
       // A crawl that uses only the cache has no robots.txt, and sends no request to the site.
       if (error.reason === 'not_cached') return end(noRules);
       const waitMs = error.proxies?.waitMs ?? null;
-      return end(failure(claim, error.message, error.retryable, waitMs, deps.retry), error.message);
+      const { reason, message: why, retryable } = error;
+      return end(failure(claim, { reason, why }, retryable, waitMs, deps.retry), why);
     }
 
     const { status } = download;
@@ -128,7 +134,9 @@ export async function fetchRobots(
     add(stats, 'robotstxt/response_count');
     add(stats, `robotstxt/response_status_count/${status}`);
     if (verdict.kind === 'failed') {
-      return end(failure(claim, verdict.why, true, pauseMs, deps.retry), verdict.why, pauseMs ?? 0);
+      const { why } = verdict;
+      const because = { reason: 'robots_unreachable', why };
+      return end(failure(claim, because, true, pauseMs, deps.retry), why, pauseMs ?? 0);
     }
     const { text } = verdict;
     return end({ kind: 'rules', text, forMs: MAX_ROBOTS_MS, delayMs: 0 }, '', pauseMs ?? 0);
@@ -138,7 +146,7 @@ export async function fetchRobots(
 /** Another attempt, as for a page (RETRY_TIMES and its backoff), or none any more. */
 function failure(
   { failures }: RobotsClaim,
-  why: string,
+  because: Pick<Unreachable, 'reason' | 'why'>,
   isRetryable: boolean,
   pauseMs: number | null,
   options: RetryOptions,
@@ -146,7 +154,7 @@ function failure(
   const plan = isRetryable
     ? planRetry({ attempts: failures, priority: 0, meta: {} }, pauseMs, options)
     : null;
-  if (plan === null) return { kind: 'unreachable', why, forMs: GIVE_UP_MS };
+  if (plan === null) return { kind: 'unreachable', ...because, forMs: GIVE_UP_MS };
   return { kind: 'failed', afterMs: plan.afterMs };
 }
 

@@ -6,6 +6,9 @@ import type { PageEnding, Work } from '../page/page-work.js';
 import { tellDropped } from '../page/run-project-code.js';
 import type { Passage } from './robots-gate.js';
 
+/** In the failed list; the errback of the page is told the cause. */
+const UNREACHABLE = 'robots_unreachable';
+
 /** Forbidden: errback, done. Unreachable: errback, failed. No page is counted against the budget. */
 export async function endRefused(
   work: Work,
@@ -26,9 +29,11 @@ export async function endRefused(
     }
     case 'unreachable': {
       add(counters, 'robotstxt/unreachable');
-      const message = `the robots.txt of its site cannot be fetched: ${passage.why}`;
-      const failure = { reason: 'robots_unreachable', status: null, response: null, message };
-      const outcome: Outcome = { kind: 'failed', reason: failure.reason, detail: message, ...ends };
+      const { reason, why } = passage;
+      const cause = reason === UNREACHABLE ? '' : ` (${reason})`;
+      const message = `the robots.txt of its site cannot be fetched${cause}: ${why}`;
+      const failure = { reason, status: null, response: null, message };
+      const outcome: Outcome = { kind: 'failed', reason: UNREACHABLE, detail: message, ...ends };
       return errback(work, failure, outcome);
     }
   }

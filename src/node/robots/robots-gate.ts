@@ -29,7 +29,7 @@ export type Passage =
   | { readonly kind: 'forbidden' }
   /** Not decided yet: release the lease. */
   | { readonly kind: 'released'; readonly reason: string }
-  | { readonly kind: 'unreachable'; readonly why: string }
+  | Extract<OriginRules, { kind: 'unreachable' }>
   /** The page cannot be sent at all. */
   | { readonly kind: 'failed'; readonly error: DownloadError };
 
@@ -93,7 +93,7 @@ export class RobotsGate {
         return this.#judge(rulesCache.get(origin) ?? rulesCache.addRules(origin, text, forMs), flight, page);
       }
       case 'unreachable':
-        return this.#judge(rulesCache.addUnreachable(origin, answer.why, answer.forMs), flight, page);
+        return this.#judge(rulesCache.addUnreachable(origin, answer), flight, page);
       case 'wait':
         return waits;
       case 'fetch':
@@ -156,7 +156,7 @@ export class RobotsGate {
       const seconds = Math.ceil(result.afterMs / 1_000);
       log.info({ origin }, `${end.why}: the pages of ${origin} wait ${seconds} s for its robots.txt`);
     } else if (result.kind === 'unreachable') {
-      found = rulesCache.addUnreachable(origin, result.why, result.forMs);
+      found = rulesCache.addUnreachable(origin, result);
       log.warn(
         { origin },
         `the pages of ${origin} fail, since its robots.txt cannot be fetched: ${result.why}`,

@@ -1,4 +1,5 @@
 /** This node's cache of parsed robots.txt rules, by origin. Each page looks here first. */
+import type { Unreachable } from '../../frontier/robots/robots-state.js';
 import { parseRobots, type Robots } from '../../robots/parse-robots.js';
 import { crawlDelayMs } from './judge-robots.js';
 
@@ -11,7 +12,7 @@ export type OriginRules =
       /** The Crawl-delay; 0 for none. */
       readonly delayMs: number;
     }
-  | { readonly kind: 'unreachable'; readonly why: string };
+  | Pick<Unreachable, 'kind' | 'reason' | 'why'>;
 
 /** Bounds of the cache. Beyond them the oldest entry is dropped; its origin is asked for again. */
 const MAX_ORIGINS = 20_000;
@@ -54,10 +55,9 @@ export class RulesCache {
     return rules;
   }
 
-  addUnreachable(origin: string, why: string, forMs: number): OriginRules {
-    const rules = { kind: 'unreachable', why } as const;
-    this.#add(origin, rules, why.length, forMs);
-    return rules;
+  addUnreachable(origin: string, found: Unreachable): OriginRules {
+    this.#add(origin, found, found.why.length, found.forMs);
+    return found;
   }
 
   #add(origin: string, rules: OriginRules, chars: number, forMs: number): void {

@@ -1,5 +1,7 @@
 /** Settings: politeness, downloads, retries, redirects and limits on links. */
+
 import * as z from 'zod';
+import { FIRST_CONCURRENCY } from '../first-tunables.js';
 import { choice, decimal, flag, integer, list, map, optionalText, parseNumber, text } from '../kinds.js';
 
 const httpCodes = z.int().min(100).max(599);
@@ -10,7 +12,12 @@ export const downloadSettings = {
   /** Requests in flight on one node. Unit: requests. Default: 16. */
   CONCURRENT_REQUESTS: integer({ default: 16, min: 1, max: 10_000, unit: 'requests' }),
   /** Requests in flight to one domain, over all nodes. Unit: requests. Default: 8. */
-  CONCURRENT_REQUESTS_PER_DOMAIN: integer({ default: 8, min: 1, max: 10_000, unit: 'requests' }),
+  CONCURRENT_REQUESTS_PER_DOMAIN: integer({
+    default: FIRST_CONCURRENCY,
+    min: 1,
+    max: 10_000,
+    unit: 'requests',
+  }),
   /** Time between two requests to one domain, over all nodes. Unit: seconds. Default: 0. */
   DOWNLOAD_DELAY: decimal({ default: 0, max: 86_400, unit: 'seconds' }),
   /** Choose each delay at random between 1 and 1.5 times DOWNLOAD_DELAY. Default: true. */

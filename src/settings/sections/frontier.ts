@@ -1,5 +1,7 @@
 /** Settings: the shared frontier: order, dupefilter, seeds, key names, and the end of a crawl. */
+
 import * as z from 'zod';
+import { FIRST_FAILED_LIMIT } from '../first-tunables.js';
 import {
   choice,
   decimal,
@@ -144,7 +146,7 @@ export const frontierSettings = {
    * How many failed requests are stored completely. Beyond that, only their ids are stored. Unit: requests.
    * Default: 100000.
    */
-  FAILED_LIMIT: integer({ default: 100_000, unit: 'requests' }),
+  FAILED_LIMIT: integer({ default: FIRST_FAILED_LIMIT, unit: 'requests' }),
   /** Key of the counters. %(spider)s is the spider's name. Default: "%(spider)s:stats". */
   STATS_KEY: keyTemplate('stats'),
   /**

@@ -1,6 +1,8 @@
 /** Settings: the project, the job, and the lifetime of a node. */
+
 import path from 'node:path';
 import * as z from 'zod';
+import { FIRST_NODE_TIMEOUT_S } from '../first-tunables.js';
 import {
   choice,
   filePath,
@@ -61,7 +63,7 @@ export const projectSettings = {
    * A node without a heartbeat for this long counts as dead, and others take over its requests. Unit:
    * seconds. Default: 30.
    */
-  NODE_TIMEOUT: integer({ default: 30, min: 1, unit: 'seconds' }),
+  NODE_TIMEOUT: integer({ default: FIRST_NODE_TIMEOUT_S, min: 1, unit: 'seconds' }),
   /** Time between two heartbeats of a node. Unit: seconds. Default: 5. */
   HEARTBEAT_INTERVAL: integer({ default: 5, min: 1, unit: 'seconds' }),
   /**

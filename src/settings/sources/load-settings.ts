@@ -186,12 +186,29 @@ function assemble(
     if (given && definition.ignored !== null)
       notices.push(`${given.where}: ${name} has no effect: ${definition.ignored}`);
   }
+  notices.push(...unusedDupefilterSettings(values));
   for (const [name, definition] of own?.definitions ?? []) {
     const given = values.get(name);
     settings[name] = freeze(given ? given.value : definition.default);
     sources[name] = given?.source ?? 'default';
   }
   return { settings: Object.freeze(settings) as unknown as Settings, sources, notices };
+}
+
+/** The settings that only one class of dupefilter uses. */
+const onlyWith = {
+  DUPEFILTER_EXPIRE: 'TimedRFPDupeFilter',
+  DUPEFILTER_CAPACITY: 'BloomDupeFilter',
+  DUPEFILTER_ERROR_RATE: 'BloomDupeFilter',
+} as const;
+
+function unusedDupefilterSettings(values: ReadonlyMap<string, Given>): string[] {
+  const used = values.get('DUPEFILTER_CLASS')?.value ?? definitions.DUPEFILTER_CLASS.default;
+  return Object.entries(onlyWith).flatMap(([name, needed]) => {
+    const given = values.get(name);
+    if (given === undefined || used === needed) return [];
+    return [`${given.where}: ${name} has no effect with DUPEFILTER_CLASS ${used}: only ${needed} uses it`];
+  });
 }
 
 /** Lists and maps. What else a schema of one's own makes, such as a Buffer, stays as it is. */

@@ -1,7 +1,7 @@
 /** Read the YAML settings file with the position of every key, which error messages name. */
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { type Document, isMap, isScalar, LineCounter, parseAllDocuments } from 'yaml';
+import { Composer, type CST, type Document, isMap, isScalar, Lexer, LineCounter, Parser } from 'yaml';
 import { SettingsError } from '../../errors.js';
 import { findSettingsFile, projectFolderOf } from './find-project.js';
 
@@ -24,6 +24,11 @@ export interface SettingsFile {
 const MAX_FILE_BYTES = 1024 * 1024;
 /** Protects the memory against YAML aliases that expand exponentially. */
 const MAX_ALIASES = 100;
+
+/** The package takes time and memory that grow faster than the depth, and ends the process where a text is only brackets. */
+const MAX_DEPTH = 100;
+/** On its stack of what is open, the parser has a list or map and an entry of it for each level. */
+const OPEN_PER_LEVEL = 2;
 
 const BLANK_HINT = 'a value needs a colon and a blank before it';
 
@@ -60,12 +65,12 @@ function readText(file: string, displayPath: string): string {
 
 function parse(text: string, displayPath: string): Map<string, LayerEntry> {
   const lines = new LineCounter();
-  const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: true } as const;
-  const documents: Document.Parsed[] = [...parseAllDocuments(text, options)];
   const at = (offset: number) => {
     const { line, col } = lines.linePos(offset);
     return `${displayPath}:${line}:${col}`;
   };
+  const composer = new Composer({ prettyErrors: false, uniqueKeys: true });
+  const documents = [...composer.compose(tokensOf(text, lines, at))];
   for (const document of documents) {
     const problem = document.errors[0] ?? document.warnings[0];
     if (problem) {
@@ -87,6 +92,19 @@ function parse(text: string, displayPath: string): Map<string, LayerEntry> {
     entries.set(key, { value: toPlain(document, pair.value, where, key), where });
   }
   return entries;
+}
+
+/** @throws SettingsError for what is nested too deeply */
+function* tokensOf(text: string, lines: LineCounter, at: (offset: number) => string): Generator<CST.Token> {
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme);
+    if (parser.stack.length <= MAX_DEPTH * OPEN_PER_LEVEL) continue;
+    const what = `lists and maps within each other more than ${MAX_DEPTH} deep`;
+    throw new SettingsError(`${at(parser.offset)}: not valid settings: ${what}`);
+  }
+  yield* parser.end();
 }
 
 function toPlain(document: Document.Parsed, node: unknown, where: string, key: string): unknown {

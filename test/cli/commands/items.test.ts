@@ -249,9 +249,7 @@ describe('what doctor makes of a look', () => {
     control: 'running',
   } as unknown as Snapshot;
   const findings = (some: Partial<Snapshot>) =>
-    crawlFindings('news', 'news', { ...calm, ...some }, 30_000, true).map(
-      ({ level, check }) => `${level} ${check}`,
-    );
+    crawlFindings('news', { ...calm, ...some }, 30_000, true).map(({ level, check }) => `${level} ${check}`);
   const node = {
     id: 'one',
     host: 'h1',
@@ -277,7 +275,9 @@ describe('what doctor makes of a look', () => {
   });
 
   it('an old Node is a problem', () => {
-    const levels = ['20.18.9', '18.20.0', '20.19.0', '20.19.1', '24.0.0'].map((v) => nodeVersion(v).level);
+    const levels = ['20.18.9', '18.20.0', '20.19.0', '20.19.1', '24.0.0'].map(
+      (v) => nodeVersion(v)[0]!.level,
+    );
     expect(levels).toEqual(['problem', 'problem', 'ok', 'ok', 'ok']);
   });
 });

@@ -89,6 +89,23 @@ describe.each(engines)('seed on the %s engine', (engine) => {
     expect(await run(['forget', 'news', '--file', 'urls.zst'])).toMatchObject({ code: 2 });
   });
 
+  it('a line, a record or a field that is longer than a seed may be is not read to its end', async () => {
+    const long = 'x'.repeat(3_000_000);
+    const lines = `http://a.example/1\n${long}\nhttp://a.example/2\n`;
+    const { code, stdout, stderr } = await run(['seed', 'news', '--stdin'], lines);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'news: 2 accepted, 0 duplicate, 1 bad\n' });
+    expect(stderr).toContain('stdin:2: the line is longer than 1 MB');
+    const table = await run(
+      ['seed', 'news', '--stdin', '--format', 'csv', '--column', 'url'],
+      `url\n"${long}`,
+    );
+    expect(table).toMatchObject({ code: 2, stderr: expect.stringContaining('stdin is not valid CSV') });
+    const fields = ['seed', 'news', '--stdin', '--format', 'jsonl', '--column', 'url'];
+    const records = await run(fields, `{"url":"${long}"}\n{"url":"http://a.example/3"}\n`);
+    expect(records.stderr).toContain('stdin:1: the line is longer than 1 MB');
+    expect(records.stdout).toContain('1 accepted');
+  });
+
   it('without a source it ends at once, whoever holds stdin open', async () => {
     const child = spawn(process.execPath, [executable, 'seed', 'news'], { cwd: here.project.dir });
     const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);

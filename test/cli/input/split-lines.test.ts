@@ -9,7 +9,16 @@ it('the lines of a text are the same however it comes in pieces', async () => {
     const pieces: Buffer[] = [];
     for (let at = 0; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size));
     const lines: string[] = [];
-    for await (const line of splitLines(Readable.from(pieces, { objectMode: false }))) lines.push(line);
+    const stream = Readable.from(pieces, { objectMode: false });
+    for await (const some of splitLines(stream, 100)) lines.push(...some);
     expect(lines).toEqual(['one', '', 'zwei ß', 'three', '', 'four\u2028still', '\u{1F600}']);
   }
+});
+
+it('of a line without an end little more is kept than it may have', async () => {
+  const pieces = Array.from({ length: 1_000 }, () => Buffer.alloc(1_000, 'x'));
+  const lines: string[] = [];
+  const stream = Readable.from([...pieces, Buffer.from('\nnext\n')], { objectMode: false });
+  for await (const some of splitLines(stream, 5_000)) lines.push(...some);
+  expect(lines.map((line) => line.length)).toEqual([5_001, 4]);
 });

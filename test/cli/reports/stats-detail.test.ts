@@ -8,7 +8,7 @@ import type { CrawlStats } from '../../../src/crawler/stats/crawl-stats.js';
 
 const node = (n: number) => ({
   ...{ id: `node-${n}`, host: 'vm', pid: 1000 + n, startedAt: 0, heartbeatAgeMs: 400 },
-  ...{ leased: 8, pages: 100, pagesPerSecond: 3.1 },
+  ...{ leased: 8, pages: 100, pagesPerSecond: 3.1, facts: null },
 });
 const run = {
   ...{ id: 'r', startedAt: 0, pages: 600, items: 600, failed: 0, closed: null, endedAt: null },

@@ -5,6 +5,9 @@ import { readableLine } from '../../../src/cli/log/readable-line.js';
 import { oneLine, printable, printableJson } from '../../../src/cli/terminal/printable.js';
 import { rowPrinter } from '../../../src/cli/terminal/result-rows.js';
 import { combine, difference } from '../../../src/crawler/run/crawl-totals.js';
+import { runHere } from '../../helpers/cli/run-here.js';
+import { createProject } from '../../helpers/project.js';
+import { startSite } from '../../helpers/sites/site.js';
 
 describe('text for a terminal', () => {
   it('escape sequences of crawled text show instead of acting', () => {
@@ -41,6 +44,33 @@ describe('text for a terminal', () => {
         .trimEnd()
         .concat('\n'),
     );
+  });
+
+  it('notices, errors and the summary of a crawl break between words on a terminal, and nowhere in a pipe', async () => {
+    const site = await startSite({
+      pages: 2,
+      handler: (_, response) => response.writeHead(404).end() !== undefined,
+    });
+    const project = await createProject({
+      settings: { ROBOTSTXT_OBEY: false },
+      files: {
+        'spiders/news.ts': `import { Spider } from 'crawlnode';
+          export default class extends Spider { name = 'news'; startUrls = ['${site.origin}/']; parse() {} }`,
+      },
+    });
+    const run = (args: readonly string[], isTTY: boolean) =>
+      runHere(args, { cwd: project.dir, isTTY, columns: 50 });
+    const crawl = ['crawl', 'news', '--exit-when-done', '-L', 'error'];
+    const wrong = ['crawl', 'news', '-s', 'DOWNLOAD_DELAY=a delay of many words that is no number at all'];
+    for (const args of [crawl, ['failed', 'news', 'list', '--ignored', '--reason', 'timeout'], wrong]) {
+      const [wide, narrow] = [await run(args, false), await run(args, true)];
+      const text = ({ stdout, stderr }: typeof wide) => `${stdout}${stderr}`;
+      const isLong = (line: string) => line.length > 50 && line.trim().includes(' ');
+      expect(text(narrow).split('\n').filter(isLong)).toEqual([]);
+      expect(text(wide).split('\n').some(isLong)).toBe(true);
+    }
+    await project.remove();
+    await site.close();
   });
 
   it('what is no line of the log passes as it is', () => {

@@ -95,6 +95,21 @@ it('two good nights running crawl everything, publish it, and say nothing', asyn
   expect(site.compare()).toEqual({ missing: [], twice: [] });
 });
 
+it('with JOB the state of each night stays, and a day that runs again begins anew', async () => {
+  await open();
+  const jobs = ['2026-01-01', '2026-01-02', '2026-01-02'];
+  for (const job of jobs) {
+    site.clearLog();
+    await expectGood(await start(`JOB=${job} ./nightly.sh`).ended);
+    expect(site.compare()).toEqual({ missing: [], twice: [] });
+  }
+  const { stdout } = await runHere(['stats', '--json'], { cwd: project.dir, env: { TEST_SITE: site.url } });
+  const crawls = (JSON.parse(stdout) as { job: string | null; done: number }[]).filter(
+    ({ job }) => job !== null,
+  );
+  expect(crawls.map(({ job, done }) => [job, done])).toEqual([...new Set(jobs)].map((job) => [job, PAGES]));
+});
+
 describe('a night is bad', () => {
   it('when the site is down', async () => {
     await open();

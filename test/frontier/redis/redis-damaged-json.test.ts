@@ -28,7 +28,7 @@ describe('on the redis engine', () => {
       await here.look(async (frontier) => {
         const snapshot = await frontier.snapshot();
         expect(snapshot.outbox, record).toMatchObject([{ feed: 'feed', waiting: 3, writerPid: null }]);
-        const findings = crawlFindings('news', 'news', snapshot, 30_000, true);
+        const findings = crawlFindings('news', snapshot, 30_000, true);
         if (snapshot.outbox[0]!.path === '')
           expect(findings, record).toMatchObject([{ level: 'problem', check: 'feed_record' }]);
         const writer = { feed: 'feed', host: 'h', path: '/a.jsonl', pid: 1, owner: 'o', format: 'jsonl' };

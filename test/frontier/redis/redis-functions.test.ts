@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Dupefilter, Frontier } from '../../../src/frontier/frontier.js';
 import { library } from '../../../src/frontier/redis/connection/library.js';
 import { readAll } from '../../frontier-contract/backups-dupefilters.js';
+import { assessment, historyPoint, nodeFacts } from '../../frontier-contract/telemetry-examples.js';
 import {
   Crawl,
   commit,
@@ -103,6 +104,12 @@ const life: Step[] = [
     return asks;
   },
   ({ node, incarnation }) => node.heartbeat(incarnation, 1),
+  async ({ node: { telemetry }, incarnation }) => {
+    const domains = [['a.example', { p: 1 }]] as const;
+    await telemetry.report(incarnation, { sequence: 1, node: nodeFacts, domains, events: [] });
+    await telemetry.record(historyPoint(), assessment, 5);
+    return [(await telemetry.facts())!.pending, (await telemetry.domains(0, 10)).map(({ counts }) => counts)];
+  },
   async ({ node, name }) => [await node.reconcile([], 60_000), await node.recover(), name],
   async ({ node, name }) => [
     await node.failed.retry(links(name, 12)),

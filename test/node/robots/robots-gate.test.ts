@@ -187,6 +187,27 @@ describe.each(Object.entries(stores))('a crawl that obeys robots.txt (%s)', (_, 
     expect(requests[0]!.detail).toContain('answered 500');
     await frontier.close();
   });
+
+  it('tells an errback why the host of a robots.txt cannot be asked, and the failed list both', async () => {
+    const start = await site('', {
+      handler: ({ url }, response) => {
+        if (url !== '/') return false;
+        const links = ['a', 'b'].map((path) => `<a href="http://127.0.0.1:1/${path}">${path}</a>`);
+        response.writeHead(200, { 'content-type': 'text/html' }).end(links.join(''));
+        return true;
+      },
+    });
+    const open = await store();
+    const failures: Failure[] = [];
+    await crawl(open, follower([start.url], failures), node());
+    const refused = { reason: 'connection_refused', status: null, response: null };
+    expect(failures).toEqual([expect.objectContaining(refused), expect.objectContaining(refused)]);
+    const frontier = await openFrontier(open);
+    const { requests } = await frontier.failed.list(null, 10);
+    const both = { reason: 'robots_unreachable', detail: expect.stringContaining('(connection_refused)') };
+    expect(requests).toEqual([expect.objectContaining(both), expect.objectContaining(both)]);
+    await frontier.close();
+  });
 });
 
 describe('a node that obeys robots.txt', () => {

@@ -266,6 +266,18 @@ describe('refusals', () => {
     expect(refusal()).toContain('crawlnode.yaml:1:1: FEEDS: an alias refers to what contains it');
   });
 
+  it.each([
+    '['.repeat(500_000),
+    `${'['.repeat(500_000)}${']'.repeat(500_000)}`,
+    '- '.repeat(500_000),
+    '{a: '.repeat(200_000),
+  ])('nesting without an end is refused with its place', (value) => {
+    write(`RETRY_TIMES: 2\nDOWNLOAD_SLOTS:\n  ${value}`);
+    expect(refusal()).toMatch(
+      /^crawlnode\.yaml:3:\d+: not valid settings: lists and maps within each other more than 100 deep$/,
+    );
+  });
+
   it('settings that contradict each other are refused', () => {
     const cli = { REDIS_START_URLS_AS_SET: 'true', REDIS_START_URLS_AS_ZSET: 'true' };
     expect(refusal({ cli })).toContain('cannot be a set');
@@ -320,6 +332,15 @@ describe('notices', () => {
     expect(notices).toEqual([
       expect.stringContaining('METRICS_PORT has no effect: its feature comes in a later'),
     ]);
+  });
+
+  it('a setting of another class of dupefilter says so when it is set', () => {
+    const of = (cli: Record<string, string>) => load({ cli }).notices;
+    const notice =
+      'DUPEFILTER_EXPIRE has no effect with DUPEFILTER_CLASS RFPDupeFilter: only TimedRFPDupeFilter uses it';
+    expect(of({ DUPEFILTER_EXPIRE: '60' })).toEqual([expect.stringContaining(notice)]);
+    expect(of({ DUPEFILTER_EXPIRE: '60', DUPEFILTER_CLASS: 'TimedRFPDupeFilter' })).toEqual([]);
+    expect(of({ DUPEFILTER_CAPACITY: '60', DUPEFILTER_CLASS: 'BloomDupeFilter' })).toEqual([]);
   });
 });
 

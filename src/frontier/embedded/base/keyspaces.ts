@@ -85,6 +85,8 @@ export class Spaces {
   readonly stats: Space;
   /** Feeds have their own space, since they outlive the requests. */
   readonly feeds: Space;
+  /** What nodes report, which outlives the requests too. */
+  readonly telemetry: Space;
   readonly startUrls: readonly { readonly good: Space; readonly bad: Space }[];
   readonly #sql: Statements;
 
@@ -100,6 +102,7 @@ export class Spaces {
     this.items = new Space(sql, keys.items, 'item');
     this.stats = new Space(sql, keys.stats, 'counter');
     this.feeds = new Space(sql, `${keys.requests}:~feeds`, 'feed', 'outbox');
+    this.telemetry = new Space(sql, `${keys.requests}:~telemetry`, 'telemetry', 'domain_stats');
     this.startUrls = keys.startUrls.map((name) => ({
       good: new Space(sql, name, 'seed'),
       bad: new Space(sql, `${name}:bad`, 'bad_seed'),
@@ -108,7 +111,7 @@ export class Spaces {
 
   /** All but that of the crawl. */
   get others(): readonly Space[] {
-    return [this.dupefilter, this.feeds, ...this.lists];
+    return [this.dupefilter, this.feeds, this.telemetry, ...this.lists];
   }
 
   /** The spaces that hold lists and count their entries. */

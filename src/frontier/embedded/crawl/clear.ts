@@ -134,7 +134,7 @@ function clearLists(tx: Transaction, parts: ReadonlySet<Part>): void {
     for (const space of [spaces.items, spaces.feeds]) space.clear();
     if (tx.hasCrawl) tx.crawl.feeds = [];
   }
-  if (parts.has('stats')) spaces.stats.clear();
+  if (parts.has('stats')) for (const space of [spaces.stats, spaces.telemetry]) space.clear();
 }
 
 /** A restore under way cannot go on, and one that ended may be done again: what it brought back may be gone. */
@@ -148,7 +148,7 @@ function voidRestores(tx: Transaction): void {
 
 /** Take a crawl of which nothing is left off the list of crawls. */
 function unlistEmpty(tx: Transaction): void {
-  const { crawl, feeds, lists } = tx.spaces;
+  const { crawl, feeds, telemetry, lists } = tx.spaces;
   if (tx.hasCrawl || lists.some(({ entries }) => entries > 0) || hasFeeds(tx)) return;
-  for (const space of [crawl, feeds, ...lists]) space.clear();
+  for (const space of [crawl, feeds, telemetry, ...lists]) space.clear();
 }

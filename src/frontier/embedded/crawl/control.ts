@@ -6,12 +6,17 @@ import type { OpenCrawl } from '../base/open-crawl.js';
 import type { Transaction } from '../base/transaction.js';
 import { refuseOtherDupefilter } from '../nodes/shared-settings.js';
 import { bytesOf } from '../queue/requests.js';
+import { addEvent } from '../telemetry/events.js';
+
+const events = { running: 'resumed', paused: 'paused', stopping: 'stopping' } as const;
 
 /**
  * Pause, resume or stop the crawl for all nodes. While a repair has not ended the queues are incomplete: the crawl stays
  * paused, and the order holds from the end of the repair.
  */
-export function control({ crawl }: Transaction, state: Control): void {
+export function control(tx: Transaction, state: Control, by: string | null = null): void {
+  const { crawl } = tx;
+  if ((crawl.repairing ?? crawl.control) !== state) addEvent(tx, { kind: events[state], by });
   if (crawl.repairing === null) crawl.control = state;
   else crawl.repairing = state;
 }

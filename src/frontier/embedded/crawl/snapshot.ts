@@ -3,12 +3,14 @@
 import { countersSince } from '../../../stats/counters-since.js';
 import { splitStats } from '../../../stats/stat-change.js';
 import type { NodeSnapshot, PartCounts, RunSnapshot, Shape, Snapshot } from '../../frontier.js';
+import { assessmentOf, deadNodesOf, factsOf } from '../../telemetry/stored-telemetry.js';
 import { type CrawlRow, newTally, openWork, type TallyRow } from '../base/crawl-row.js';
 import type { Space } from '../base/keyspaces.js';
 import type { Transaction } from '../base/transaction.js';
 import { listFeeds } from '../feeds/outbox.js';
-import type { NodeRow } from '../nodes/node-row.js';
+import { incarnationName, type NodeRow } from '../nodes/node-row.js';
 import { otherFormatOf, refuseOtherFormat } from '../nodes/shared-settings.js';
+import { textOf } from '../telemetry/texts.js';
 
 /** Rows looked at to know how large those of a list are. */
 const SAMPLE = 50;
@@ -44,6 +46,8 @@ export function takeSnapshot(tx: Transaction): Snapshot {
       items: listBytes(tx, spaces.items, 'text'),
       stats: listBytes(tx, spaces.stats, 'name'),
     },
+    deadNodes: deadNodesOf(textOf(tx, 'dead')),
+    assessment: assessmentOf(textOf(tx, 'assessment')),
     nodes: nodes.filter((node) => tx.nodes.isAlive(node)).map((node) => describe(tx, node)),
     silent: nodes.filter((node) => !tx.nodes.isAlive(node)).map((node) => describe(tx, node)),
     ...stats,
@@ -95,18 +99,19 @@ function agreedShape({ shape, dupefilter }: CrawlRow): Shape | null {
   return shape === null || dupefilter === null ? null : { ...shape, dupefilter };
 }
 
-function describe({ nowMs }: Transaction, node: NodeRow): NodeSnapshot {
+function describe(tx: Transaction, node: NodeRow): NodeSnapshot {
   return {
     id: node.id,
     host: node.host,
     pid: node.pid,
     startedAt: node.started_at,
-    heartbeatAgeMs: Math.max(0, Math.round(nowMs - node.beat_at)),
+    heartbeatAgeMs: Math.max(0, Math.round(tx.nowMs - node.beat_at)),
     leased: node.leased,
     pages: node.settled,
     pagesPerSecond: node.pages_per_second,
     // One machine, one clock.
     clockAheadMs: 0,
+    facts: factsOf(textOf(tx, `node:${incarnationName(node.id, node.number)}`)),
   };
 }
 

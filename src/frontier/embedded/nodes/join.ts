@@ -6,13 +6,20 @@ import { budgetNotices } from '../../budgets.js';
 import type { Joined, JoinOptions, NodeInfo, Tunables } from '../../frontier.js';
 import { restoreUnderWay } from '../../refusals.js';
 import { argumentsText, otherArguments, startKey } from '../../shared-settings/run-arguments.js';
-import { type Flush, flushNotice, tunableNotice } from '../../shared-settings/shape-differences.js';
+import {
+  type Flush,
+  flushNotice,
+  tunableNotice,
+  tunableSettings,
+} from '../../shared-settings/shape-differences.js';
 import { tunableText } from '../../shared-settings/tunable-text.js';
+import type { Run } from '../base/crawl-row.js';
 import type { Transaction } from '../base/transaction.js';
 import { flush } from '../crawl/clear.js';
 import { processStart } from '../file/processes.js';
 import { closedJustNow } from '../requests/budgets.js';
 import { setStart, startOf } from '../seeds/starts.js';
+import { addEvent } from '../telemetry/events.js';
 import { incarnationName, type NodeRow, newIncarnationNumber } from './node-row.js';
 import { declareDead } from './recover.js';
 import {
@@ -33,6 +40,7 @@ export function join(
   if (!tx.hasCrawl) refuseOtherDupefilter(tx, options.shape.dupefilter);
   tx.create(options.shape);
   if (tx.crawl.restoring !== null) throw restoreUnderWay();
+  const isFirst = tx.crawl.shape === null;
   const others = tx.nodes.live().length;
   const argumentsBefore = argumentsText(tx.crawl.run?.args ?? {});
   const hasOtherArguments = argumentsBefore !== argumentsText(options.args);
@@ -69,9 +77,10 @@ export function join(
   const key = startKey(options.args);
   if (beginsRun) beginRun(tx, options);
   const run = tx.crawl.run!;
+  addEvent(tx, { kind: 'node_joined', node: node.id });
   const notices = [
     ...flushNotice(flushed, others),
-    ...changeTunables(tx, options.tunables),
+    ...changeTunables(tx, options.tunables, node.id, isFirst),
     ...budgetNotices(run.budgets, options.budgets),
   ];
   // A stop was meant for the nodes of that time, unless this is one of them and joins anew.
@@ -125,10 +134,37 @@ function beginsNewRun({ crawl }: Transaction, others: number): boolean {
   return crawl.run === null || crawl.run.closed !== null || (crawl.run.closing !== null && others === 0);
 }
 
-function beginRun(tx: Transaction, { args, budgets, startsAgain }: JoinOptions): void {
-  const { crawl, tally, nowMs } = tx;
+/**
+ * What the nodes share and nobody can read any more, because somebody has written over it, is that of a node that asks.
+ * @returns sentences for its log
+ */
+export function restoreShared(tx: Transaction, options: JoinOptions): string[] {
+  const { crawl } = tx;
+  const notices: string[] = [];
+  if (crawl.tunables.isGuess === true) {
+    crawl.tunables = options.tunables;
+    placeBusyDomains(tx);
+    notices.push(
+      'delays and concurrency of the crawl could not be read, as somebody has written over them: those of this node hold now',
+    );
+  }
+  if (crawl.run === null) {
+    crawl.run = newRun(tx, options);
+    notices.push(
+      'the budgets of this run could not be read, as somebody has written over them: those of this node hold now',
+    );
+  }
+  return notices;
+}
+
+function newRun({ nowMs, counters }: Transaction, { args, budgets }: JoinOptions): Run {
   const id = randomBytes(8).toString('hex');
   const ended = { closing: null, closed: null, asking: null, asked: null };
+  return { id, args, startedAtMs: nowMs, budgets, counters: splitStats(counters.all()).counters, ...ended };
+}
+
+function beginRun(tx: Transaction, options: JoinOptions): void {
+  const { crawl, tally, nowMs } = tx;
   const counted = {
     run_leased: 0,
     stall_tried: 0,
@@ -138,9 +174,8 @@ function beginRun(tx: Transaction, { args, budgets, startsAgain }: JoinOptions):
     run_accepted: 0,
   };
   Object.assign(tally, { ...counted, run_error_pages: 0, run_good_pages: 0, busy_at: nowMs });
-  const { counters } = splitStats(tx.counters.all());
-  crawl.run = { id, args, startedAtMs: nowMs, budgets, counters, ...ended };
-  if (startsAgain) setStart(crawl, startKey(args), 0);
+  crawl.run = newRun(tx, options);
+  if (options.startsAgain) setStart(crawl, startKey(options.args), 0);
 }
 
 /** Forget the earlier runs where a new one begins, and say what became of it otherwise. */
@@ -158,13 +193,17 @@ function flushOnStart(
 }
 
 /** The latest node's tunables hold for all. @returns what changed for others. */
-function changeTunables(tx: Transaction, tunables: Tunables): string[] {
+function changeTunables(tx: Transaction, tunables: Tunables, node: string, isFirst: boolean): string[] {
   const before = tx.crawl.tunables;
   const names = Object.keys(before) as (keyof Tunables)[];
   const changed = names.filter((name) => tunableText(before[name]) !== tunableText(tunables[name]));
   if (changed.length === 0) return [];
   tx.crawl.tunables = tunables;
   if (changed.includes('concurrencyPerDomain') || changed.includes('slots')) placeBusyDomains(tx);
+  // The first node has nothing to change.
+  if (isFirst) return [];
+  const settings = changed.map((name) => tunableSettings[name]);
+  addEvent(tx, { kind: 'settings_changed', node, settings });
   if (tx.nodes.count === 0) return [];
   return changed.map((name) => tunableNotice(name, before[name], tunables[name]));
 }

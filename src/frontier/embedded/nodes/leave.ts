@@ -5,6 +5,7 @@ import { clearFinished } from '../crawl/clear.js';
 import { forgetPages } from '../domains/page-quota.js';
 import { leasesOf, returnToQueue } from '../leases/lease-records.js';
 import { crawlState } from '../requests/completion.js';
+import { addEvent } from '../telemetry/events.js';
 import { incarnationName, type NodeRow } from './node-row.js';
 import { declareDead } from './recover.js';
 
@@ -25,13 +26,16 @@ export function leave(
   }
   if (node !== null) {
     for (const held of leasesOf(tx, number)) returnToQueue(tx, held);
+    if (node.is_dead === 0 && !options.isRejoin) addEvent(tx, { kind: 'node_left', node: node.id, reason });
     tx.nodes.drop(number);
   }
   if (options.isRejoin) return { last: false, cleared: false };
   declareDead(tx);
   if (tx.nodes.count > 0) return { last: false, cleared: false };
   if (crawl.run?.closed === null) {
-    crawl.run = { ...crawl.run, closed: { reason: crawl.run.closing?.reason ?? reason, atMs: tx.wallMs } };
+    const closed = { reason: crawl.run.closing?.reason ?? reason, atMs: tx.wallMs };
+    crawl.run = { ...crawl.run, closed };
+    addEvent(tx, { kind: 'run_ended', reason: closed.reason });
   }
   const isOver =
     crawl.run?.closed?.reason === 'finished' &&

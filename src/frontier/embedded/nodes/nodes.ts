@@ -3,7 +3,8 @@ import { IncarnationDeadError } from '../../../errors.js';
 import type { OpenCrawl } from '../base/open-crawl.js';
 import { isGone } from '../file/processes.js';
 import { StoredRow } from '../file/rows.js';
-import type { NodeRow } from './node-row.js';
+import { deleteText } from '../telemetry/texts.js';
+import { incarnationName, type NodeRow } from './node-row.js';
 
 export class Nodes {
   readonly #crawl: OpenCrawl;
@@ -66,6 +67,8 @@ export class Nodes {
   }
 
   drop(number: number): void {
+    const node = this.find(number);
+    if (node !== null) deleteText(this.#crawl, `node:${incarnationName(node.id, number)}`);
     this.#load().delete(number);
     this.#crawl.sql.run`DELETE FROM node WHERE number = ${number}`;
   }

@@ -21,10 +21,15 @@ export function closeWhenSpent(open: OpenCrawl): void {
   if (spent !== undefined) closeRun(open, closingReasons[spent], budgets[spent]);
 }
 
-/** How many of `wanted` requests the page budget leaves room for. */
-export function roomForPages({ crawl, tally }: OpenCrawl, wanted: number): number {
+/** How many pages the page budget leaves; null without one. */
+export function pagesLeft({ crawl, tally }: OpenCrawl): number | null {
   const maxPages = crawl.run?.budgets.maxPages ?? 0;
-  return maxPages === 0 ? wanted : Math.max(0, Math.min(wanted, maxPages - tally.run_leased));
+  return maxPages === 0 ? null : Math.max(0, maxPages - tally.run_leased);
+}
+
+/** How many of `wanted` requests the page budget leaves room for. */
+export function roomForPages(open: OpenCrawl, wanted: number): number {
+  return Math.min(wanted, pagesLeft(open) ?? wanted);
 }
 
 /** Reserve a page: each lease is one. */

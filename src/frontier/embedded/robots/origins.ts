@@ -8,6 +8,7 @@ export interface RobotsRow {
   readonly origin: string;
   state: 'claimed' | 'rules' | 'waiting' | 'unreachable';
   text: string | null;
+  reason: string | null;
   until: number;
   kept_until: number;
   node: number;
@@ -30,7 +31,17 @@ export function readOrigin({ sql, space }: Transaction, origin: string): RobotsR
 
 export function newOrigin(space: number, origin: string): RobotsRow {
   return {
-    ...{ space, origin, state: 'waiting', text: null, until: 0, kept_until: 0, node: 0, claim: 0 },
+    ...{
+      space,
+      origin,
+      state: 'waiting',
+      text: null,
+      reason: null,
+      until: 0,
+      kept_until: 0,
+      node: 0,
+      claim: 0,
+    },
     ...{ claimed_at: 0, url: null, hops: 0, failures: 0, delay_ms: 0, rest_until: 0 },
   };
 }

@@ -25,7 +25,9 @@ export function robots(
   const row = readOrigin(tx, origin) ?? newOrigin(tx.space, origin);
   const forMs = validForMs(tx, row);
   if (row.state === 'rules' && forMs > 0) return { kind: 'rules', text: row.text ?? '', forMs };
-  if (row.state === 'unreachable' && forMs > 0) return { kind: 'unreachable', why: row.text ?? '', forMs };
+  if (row.state === 'unreachable' && forMs > 0) {
+    return { kind: 'unreachable', reason: row.reason ?? 'robots_unreachable', why: row.text ?? '', forMs };
+  }
   const waitMs = waitFor(tx, row, node, isFetching);
   if (waitMs === null) return claim(tx, row, node, domain);
   rest(tx, domain, row, waitMs);
@@ -92,7 +94,11 @@ function apply({ nowMs }: Transaction, row: RobotsRow, result: RobotsResult): vo
       });
       return;
     case 'unreachable':
-      Object.assign(row, { state: 'unreachable', text: plainText(result.why) });
+      Object.assign(row, {
+        state: 'unreachable',
+        text: plainText(result.why),
+        reason: plainText(result.reason),
+      });
       Object.assign(row, { until: untilAfter(result.forMs), url: null, failures: 0 });
       return;
     case 'failed':

@@ -3,6 +3,7 @@ import { countersSince } from '../../../stats/counters-since.js';
 import { dataFormats } from '../../data-format.js';
 import type { Control, NodeSnapshot, OutboxSnapshot, PartCounts, Shape, Snapshot } from '../../frontier.js';
 import type { FrontierKeys } from '../../open-options.js';
+import { assessmentOf, deadNodesOf, factsOf } from '../../telemetry/stored-telemetry.js';
 import type { Client } from '../connection/client.js';
 import { foundFormat } from '../connection/preflight.js';
 import { pairs } from '../connection/scan.js';
@@ -33,7 +34,8 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     client.hgetall(keys.stats),
     clockOf(client),
   ]);
-  const [nodes, outbox, bytes] = await Promise.all([
+  const [told, nodes, outbox, bytes] = await Promise.all([
+    client.hmget(key('telemetry'), 'dead', 'assessment'),
     readNodes(client, keys, crawlClock(meta, serverMs), numberIn(meta.node_timeout, 30_000)),
     readOutbox(client, keys),
     byName({
@@ -54,6 +56,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     ...{ removed: number('removed'), lost: number('lost') },
     ...{ seenGone: number('marks_gone'), seenExpires: meta.marks_expire === '1' },
     ...nodes,
+    ...{ deadNodes: deadNodesOf(told[0]), assessment: assessmentOf(told[1]) },
     ...readings,
     outbox,
     run:
@@ -133,6 +136,11 @@ async function readNodes(
     client.hgetall(internalKey(keys, 'held')),
     client.hgetall(internalKey(keys, 'settled')),
   ]);
+  const incarnations = Object.keys(infos);
+  const reports =
+    incarnations.length === 0
+      ? []
+      : await client.hmget(internalKey(keys, 'telemetry'), ...incarnations.map((name) => `node:${name}`));
   const describe = (incarnation: string, heardAtMs: number): NodeSnapshot => {
     const info = storedObject(infos[incarnation]);
     const startedAt = numberField(info, 'startedAt') ?? 0;
@@ -147,6 +155,7 @@ async function readNodes(
       pages: numberIn(settled[incarnation], 0),
       pagesPerSecond: numberField(info, 'pagesPerSecond') ?? 0,
       clockAheadMs: joinedAtMs === undefined ? 0 : startedAt - joinedAtMs,
+      facts: factsOf(reports[incarnations.indexOf(incarnation)]),
     };
   };
   const heard = pairs(beats).map(([incarnation, atMs]) => describe(incarnation, Number(atMs)));

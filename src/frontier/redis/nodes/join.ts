@@ -1,4 +1,5 @@
 /** The arguments of the join verb, and its reply. */
+
 import { randomBytes, randomInt } from 'node:crypto';
 import { budgetNotices, noBudgets } from '../../budgets.js';
 import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../../frontier.js';
@@ -9,9 +10,11 @@ import {
   flushNotice,
   otherShape,
   tunableNotice,
+  tunableSettings,
 } from '../../shared-settings/shape-differences.js';
 import { tunableText } from '../../shared-settings/tunable-text.js';
 import type { Arguments } from '../connection/lua-message.js';
+import { storedObject } from '../crawl/stored-json.js';
 
 /** The tunables: their names in meta, and in the settings of a node. */
 const tunableNames: readonly (readonly [name: string, key: keyof Tunables])[] = [
@@ -112,7 +115,14 @@ function refuseOtherShape({ shape, dupefilter }: JoinAnswer, ours: Shape): void 
   if (refusal !== null) throw refusal;
 }
 
-function tunableChange([name, before, after]: readonly string[]): string {
+/** The name of the setting of a tunable, by its name in meta. */
+export function settingOfTunable(name: string): string {
   const [, key] = tunableNames.find(([known]) => known === name) ?? [];
+  return key === undefined ? name : tunableSettings[key];
+}
+
+function tunableChange([name, ...texts]: readonly string[]): string {
+  const [, key] = tunableNames.find(([known]) => known === name) ?? [];
+  const [before, after] = texts.map((text) => (text.startsWith('{') ? storedObject(text) : text));
   return key === undefined ? '' : tunableNotice(key, before, after);
 }

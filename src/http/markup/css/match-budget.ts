@@ -4,8 +4,8 @@
  */
 
 import type { Options } from 'css-select';
-import { isTag } from 'domhandler';
-import { DomUtils } from 'htmlparser2';
+import { isTag, isText } from 'domhandler';
+import { DomUtils, ElementType } from 'htmlparser2';
 import { CrawlnodeError } from '../../../errors.js';
 import { n } from '../../../format-amounts.js';
 import type { AnyNode, ChildNode, Element } from '../markup-tree.js';
@@ -18,6 +18,9 @@ const CHARACTERS_PER_STEP = 32;
 /** Matches of one regular expression in a text: each takes memory until the last one is found. */
 const MAX_MATCHES = 1_000_000;
 
+/** References in the HTML of an element: each takes up to 120 bytes until the HTML is complete. */
+const MAX_ESCAPES = 2_000_000;
+
 /** @param expression a global one @throws SelectorCostError where it matches more often than memory is for */
 export function boundMatches(text: string, expression: RegExp): void {
   if (text.length <= MAX_MATCHES) return;
@@ -25,6 +28,36 @@ export function boundMatches(text: string, expression: RegExp): void {
   for (const _ of text.matchAll(expression)) {
     matches += 1;
     if (matches > MAX_MATCHES) throw SelectorCostError.ofMatches(expression, MAX_MATCHES);
+  }
+}
+
+/** What is written as a reference: in texts and attributes of HTML, and in XML. */
+const ESCAPED = { text: /[&<>\u00a0]/g, attribute: /[&"\u00a0]/g, xml: /[&<>"'\u0080-\uffff]/g };
+
+/**
+ * @param xml the nodes are written as XML is: all beyond ASCII as references
+ * @throws SelectorCostError where the HTML of the nodes would be put together of more references than memory is for
+ */
+export function boundEscapes(nodes: Iterable<AnyNode>, xml: boolean): void {
+  const parts: [text: string, escaped: RegExp][] = [];
+  let characters = 0;
+  const add = (text: string, escaped: RegExp) => {
+    parts.push([text, xml ? ESCAPED.xml : escaped]);
+    characters += text.length;
+  };
+  const stack = [...nodes];
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (isTag(node)) for (const name in node.attribs) add(node.attribs[name]!, ESCAPED.attribute);
+    // The text of scripts and styles of HTML stays as it is.
+    if (isText(node) && (xml || node.parent?.type === ElementType.Tag)) add(node.data, ESCAPED.text);
+    if ('children' in node) for (const child of node.children) stack.push(child);
+  }
+  if (characters <= MAX_ESCAPES) return;
+  let escapes = 0;
+  for (const [text, escaped] of parts) {
+    escaped.lastIndex = 0;
+    while (escaped.test(text)) escapes += 1;
+    if (escapes > MAX_ESCAPES) throw SelectorCostError.ofEscapes();
   }
 }
 
@@ -90,6 +123,13 @@ export class SelectorCostError extends CrawlnodeError {
       '',
       `The query was stopped: the HTML of the selected elements, which lie within each other, is longer than ${n(most)} ` +
         'characters. Select their texts, or fewer of them.',
+    );
+  }
+
+  static ofEscapes(): SelectorCostError {
+    return new SelectorCostError(
+      '',
+      `The HTML of an element was not made: it has more than ${n(MAX_ESCAPES)} characters that are written as references, such as &lt;. Select its text.`,
     );
   }
 

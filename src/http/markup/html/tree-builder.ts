@@ -24,6 +24,7 @@ export interface HtmlTree {
 
 /** @throws TooComplexError */
 export function buildHtmlTree(html: string, budget: NodeBudget): HtmlTree {
+  budget.spendReferences(html);
   const text = new PageText(html);
   const reader = new HtmlReader(text);
   const builder = new TreeBuilder(text, reader.openElements, budget);

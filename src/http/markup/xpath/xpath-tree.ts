@@ -188,6 +188,7 @@ export class XPathTree {
         continue;
       }
       const namespaces = isTag(node) ? namespacesOf(node, parent.namespaces) : parent.namespaces;
+      if (namespaces !== parent.namespaces) budget.spend(1);
       const kind = kindOf(node, namespaces);
       if (kind === null) continue;
       const element = isTag(node) ? node : null;

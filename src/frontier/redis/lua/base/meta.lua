@@ -34,6 +34,7 @@
 --   killed_at, killed_before   when the last two nodes died that were not processing a suspect, see nodes/recover.lua
 --   cookies, cookies_floor   versions of the cookies, see cookies/cookies.lua
 --   early                pages with links that they pushed before their settles, see requests/early-links.lua
+--   queued_domains       domains that have pending requests, see domains/domains.lua
 --   marks, marks_gone, marks_expire, pieces, pieces_looked   see dupefilters/marks.lua, dupefilters/pieces.lua
 --   feed:NAME            1: the feed has a checkpoint, see feeds/feeds.lua
 --   stall_since, stall_owner, stall_tried, stall_left, stall_drains   see care/stall.lua

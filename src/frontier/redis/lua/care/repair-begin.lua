@@ -14,7 +14,7 @@ local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'ru
 local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'delayed', 'leases', 'held' }
 local NODES = { 'nodes', 'dead', 'node-info', 'settled', 'answers' }
 local KEPT = { 'failed', 'failures', 'crashes', 'domains', 'validators', 'domain-accepted', 'early', 'robots', 'robots-kept',
-  'feeds', 'outbox', 'ignored' }
+  'feeds', 'outbox', 'ignored', 'telemetry', 'domain-stats', 'domain-recent' }
 
 -- Requests that are not done, by whichever of their keys holds more.
 local function living(crawl)
@@ -91,6 +91,7 @@ verbs.register('repair_begin', {}, function(crawl, args)
   if not meta.get(crawl, 'repairing') then meta.set(crawl, 'repairing', meta.get(crawl, 'control') or 'running') end
   meta.set(crawl, 'control', 'paused')
   meta.set(crawl, 'volunteer', '')
+  meta.set(crawl, 'queued_domains', 0)
   meta.set(crawl, 'hungry', '')
   verbs.save(crawl)
   return { 0, (isNew and wasThere or isDamaged) and 1 or 0 }

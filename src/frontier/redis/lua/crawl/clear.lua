@@ -97,7 +97,7 @@ verbs.register('clear', { 'allow-oom' }, function(crawl, args)
     for _, feed in ipairs(redis.call('HKEYS', at.feeds)) do feeds.drop(crawl, feed) end
     redis.call('UNLINK', at.items, at.outbox, at.feeds)
   end
-  if parts.stats then redis.call('UNLINK', at.stats) end
+  if parts.stats then redis.call('UNLINK', at.stats, at.telemetry, at['domain-stats'], at['domain-recent']) end
   if not parts.queue and not refusal then
     -- A restore under way cannot go on, since some of what it restored is deleted.
     if meta.get(crawl, 'restoring') then meta.set(crawl, 'restoring', '-') end

@@ -12,6 +12,7 @@
 --   delays        MessagePack: its own delays in ms by source: setting, robots, autothrottle; absent where it has none
 -- During a call a domain is these fields, name, and
 --   readyHead              the sort key of its entry in `ready`, or false
+--   wasQueued              its record in the store has a pending request
 --   isWaiting              it is in `waiting`
 --   isDirty                its record must be written
 --   needsReclassification  its state must be computed again
@@ -41,7 +42,7 @@ function domains.unpack(name, packed)
   local state = STATES[letter]
   return { name = name, active = active, state = state, lastAt = lastAt, nextAt = nextAt, blockedUntil = blockedUntil,
     head = head, delays = delays, readyHead = state == 'ready' and head, isWaiting = state == 'waiting',
-    isDirty = false, needsReclassification = false, lastAtBefore = nil, nextAtBefore = nil }
+    wasQueued = head ~= '', isDirty = false, needsReclassification = false }
 end
 
 -- A domain whose record is gone or cannot be read, from its queue and its leases. A full delay begins, as nobody knows when the domain was
@@ -116,12 +117,6 @@ function domains.release(crawl, name)
   domains.markChanged(crawl, d)
 end
 
--- One of its leases was not granted after all: releases it, and sets the delay timer back.
-function domains.cancel(crawl, name)
-  delayTimer.setBack(domains.of(crawl, name))
-  domains.release(crawl, name)
-end
-
 -- The state that follows from its record now.
 function domains.computeState(crawl, d)
   if d.head ~= '' and d.active >= domains.limit(crawl, d) then return 'full' end
@@ -164,6 +159,11 @@ function domains.save(crawl)
   local kept, gone = {}, {}
   for _, d in ipairs(crawl.dirtyDomains) do
     d.isDirty = false
+    local isQueued = d.head ~= ''
+    if isQueued ~= d.wasQueued then
+      meta.set(crawl, 'queued_domains', math.max(0, meta.number(crawl, 'queued_domains') + (isQueued and 1 or -1)))
+      d.wasQueued = isQueued
+    end
     if isForgettable(d) then
       gone[#gone + 1] = d.name
     else

@@ -47,12 +47,12 @@ local function beginRun(crawl, args)
   if args.startsAgain then meta.set(crawl, args.start, '') end
 end
 
--- The latest node's tunables hold for all. Returns those that changed under others.
-local function setTunables(crawl, tunables, alone)
+-- The latest node's tunables hold for all. Returns those that changed: { name, before, after }, ….
+local function setTunables(crawl, tunables)
   local changed, limitBefore, slotsBefore = {}, meta.get(crawl, 'limit'), meta.get(crawl, 'slots')
   for name, value in pairs(tunables) do
     local before = meta.get(crawl, name)
-    if before and before ~= value and not alone then changed[#changed + 1] = { name, before, value } end
+    if before and before ~= value then changed[#changed + 1] = { name, before, value } end
     if before ~= value then meta.set(crawl, name, value) end
   end
   crawl.decoded = {}
@@ -69,6 +69,13 @@ local function found(crawl, others)
     leased = redis.call('HLEN', crawl.keys.leases), seen = dupefilters.count(crawl),
     lost = meta.number(crawl, 'lost'), nodes = others,
     seenGone = meta.number(crawl, 'marks_gone'), seenExpires = meta.get(crawl, 'marks_expire') == '1' }
+end
+
+local function tell(crawl, changed)
+  local id, settings = nodes.idOf(crawl, crawl.caller), {}
+  events.add(crawl, 'node_joined', { node = id })
+  for i, change in ipairs(changed) do settings[i] = change[1] end
+  if #settings > 0 then events.add(crawl, 'settings_changed', { node = id, settings = settings }) end
 end
 
 verbs.register('join', {}, function(crawl, args)
@@ -118,7 +125,7 @@ verbs.register('join', {}, function(crawl, args)
   end
   -- Time without nodes is not idle time.
   if alone then meta.set(crawl, 'idle_since', '') end
-  local changed = setTunables(crawl, args.tunables, alone)
+  local changed = setTunables(crawl, args.tunables)
   meta.set(crawl, 'has_start', args.hasStart and 1 or 0)
   meta.set(crawl, 'has_idle', args.hasIdle and 1 or 0)
   redis.call('ZADD', at.nodes, crawl.nowMs, crawl.caller)
@@ -127,8 +134,9 @@ verbs.register('join', {}, function(crawl, args)
   local info = string.sub(args.info, 1, -2) .. ',"joinedAtMs":' .. lists.digits(crawl.wallMs) .. '}'
   redis.call('HSET', at['node-info'], crawl.caller, info)
   redis.call('HSET', at.held, crawl.caller, 0)
+  tell(crawl, changed)
   local reply = cjson.encode({ status = 'joined', found = found(crawl, others), startPushed = meta.get(crawl, args.start) == 'pushed',
-    changed = changed, crawl = meta.get(crawl, 'crawl'), run = meta.get(crawl, 'run'),
+    changed = alone and {} or changed, crawl = meta.get(crawl, 'crawl'), run = meta.get(crawl, 'run'),
     budgets = meta.get(crawl, 'budgets') or '', flushed = flushed })
   answers.keep(crawl, reply)
   verbs.save(crawl)

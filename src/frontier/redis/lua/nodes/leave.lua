@@ -33,6 +33,7 @@ local function endRun(crawl, args)
   if not meta.get(crawl, 'run_closed') then
     meta.set(crawl, 'run_closed', meta.get(crawl, 'closing') or args.reason)
     meta.set(crawl, 'run_ended', crawl.wallMs)
+    events.add(crawl, 'run_ended', { reason = meta.get(crawl, 'run_closed') })
   end
   local isComplete = meta.get(crawl, 'run_closed') == 'finished' and isFinished(crawl, args) and meta.number(crawl, 'lost') == 0
   if isComplete then pageQuota.forget(crawl) end
@@ -58,6 +59,9 @@ verbs.register('leave', { 'allow-oom' }, function(crawl, args)
     return cjson.encode({ last = false, cleared = false, awaits = awaits })
   end
   leaseRecords.returnToQueue(crawl, leaseRecords.of(crawl, crawl.caller, math.huge))
+  if nodes.isLive(crawl, crawl.caller) and not args.rejoins then
+    events.add(crawl, 'node_left', { node = nodes.idOf(crawl, crawl.caller), reason = args.reason })
+  end
   nodes.drop(crawl, crawl.caller)
   nodes.markDead(crawl)
   local last = redis.call('ZCARD', crawl.keys.nodes) == 0 and not args.rejoins

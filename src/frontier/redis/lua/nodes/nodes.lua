@@ -27,6 +27,7 @@ end
 function nodes.declareDead(crawl, incarnation)
   if redis.call('ZREM', crawl.keys.nodes, incarnation) == 0 then return end
   redis.call('ZADD', crawl.keys.dead, crawl.nowMs, incarnation)
+  events.nodeDied(crawl, incarnation)
 end
 
 -- Counts all heartbeats from now, if the caller is live. Returns whether it is.
@@ -60,5 +61,6 @@ function nodes.drop(crawl, incarnation)
   redis.call('ZREM', crawl.keys.nodes, incarnation)
   redis.call('ZREM', crawl.keys.dead, incarnation)
   for _, word in ipairs({ 'node-info', 'held', 'settled' }) do redis.call('HDEL', crawl.keys[word], incarnation) end
+  redis.call('HDEL', crawl.keys.telemetry, 'node:' .. incarnation)
   answers.forgetCaller(crawl, incarnation)
 end

@@ -40,12 +40,15 @@ function budgets.closeWhenSpent(crawl, ended)
   end
 end
 
--- How many of `wanted` requests the page budget leaves room for.
-function budgets.roomForPages(crawl, wanted)
+-- How many pages the page budget leaves; nil without one.
+function budgets.pagesLeft(crawl)
   local budgetsOfRun = ofRun(crawl)
-  if not budgetsOfRun or budgetsOfRun.maxPages == 0 then return wanted end
-  return math.max(0, math.min(wanted, budgetsOfRun.maxPages - meta.number(crawl, 'run_leased')))
+  if not budgetsOfRun or budgetsOfRun.maxPages == 0 then return nil end
+  return math.max(0, budgetsOfRun.maxPages - meta.number(crawl, 'run_leased'))
 end
+
+-- How many of `wanted` requests the page budget leaves room for.
+function budgets.roomForPages(crawl, wanted) return math.min(wanted, budgets.pagesLeft(crawl) or wanted) end
 
 -- Reserves pages: each lease is one.
 function budgets.reservePages(crawl, count) meta.add(crawl, 'run_leased', count) end

@@ -3,6 +3,7 @@
 -- A record (HASH `robots`) is MessagePack, a map. Without a record nothing is known.
 --   state        claimed | rules | waiting: for another fetch | unreachable
 --   text         rules: of the robots.txt; unreachable: why
+--   reason       unreachable: of the last attempt, such as dns_not_found
 --   untilMs      rules, unreachable: valid until; waiting: not fetched before
 --   node, call   the last claim: its incarnation, and the number of the call that made it
 --   claimedMs    instant of that claim
@@ -14,7 +15,7 @@ local SWEPT = 10
 -- The states that have a text.
 local TEXTS = { rules = true, unreachable = true }
 
-local TYPES = { state = 'string', text = 'string', untilMs = 'number', node = 'string', call = 'number',
+local TYPES = { state = 'string', text = 'string', reason = 'string', untilMs = 'number', node = 'string', call = 'number',
   claimedMs = 'number', url = 'string', hops = 'number', failures = 'number', delayMs = 'number', restMs = 'number' }
 
 -- The record of an origin, nil where nothing is known, and where it cannot be read.

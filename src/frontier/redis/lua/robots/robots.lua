@@ -41,8 +41,9 @@ verbs.register('robots', { 'allow-oom', 'crawl', 'live-node' }, function(crawl, 
   local record = origins.read(crawl, args.origin) or {}
   local forMs = origins.validFor(crawl, record)
   if (record.state == 'rules' or record.state == 'unreachable') and forMs > 0 then
-    local name = record.state == 'rules' and 'text' or 'why'
-    return cjson.encode({ kind = record.state, [name] = record.text, forMs = forMs })
+    if record.state == 'rules' then return cjson.encode({ kind = 'rules', text = record.text, forMs = forMs }) end
+    local reason = record.reason or 'robots_unreachable'
+    return cjson.encode({ kind = 'unreachable', reason = reason, why = record.text, forMs = forMs })
   end
   local answer = waiting(crawl, args, record) or claim(crawl, args, record)
   origins.write(crawl, args.origin, record)

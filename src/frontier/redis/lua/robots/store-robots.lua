@@ -10,7 +10,7 @@ local results = {
     record.untilMs, record.url, record.failures = domains.atMostADay(crawl, args.forMs), nil, 0
   end,
   unreachable = function(crawl, args, record)
-    record.state, record.text = 'unreachable', args.why
+    record.state, record.text, record.reason = 'unreachable', args.why, args.reason
     record.untilMs, record.url, record.failures = domains.atMostADay(crawl, args.forMs), nil, 0
   end,
   failed = function(_, _, record) record.url, record.failures = nil, record.failures + 1 end,

@@ -1,0 +1,32 @@
+/** What happened to a crawl: the last events, and the nodes that died within a day. */
+import { deadNodesOf, eventName, factsOf } from '../../telemetry/stored-telemetry.js';
+import { DEAD_NODES_FOR_MS, MAX_DEAD_NODES } from '../../types/limits.js';
+import type { CrawlEvent, DeadNode } from '../../types/telemetry.js';
+import type { OpenCrawl } from '../base/open-crawl.js';
+import { incarnationName, type NodeRow } from '../nodes/node-row.js';
+import { numberOf, setText, textOf } from './texts.js';
+
+/** What an event says beside its number and time. */
+type EventText<E = CrawlEvent> = E extends CrawlEvent ? Omit<E, 'number' | 'atMs'> : never;
+
+/** @param agoMs how long ago it was */
+export function addEvent(tx: OpenCrawl, event: EventText, agoMs = 0): void {
+  const number = numberOf(tx, 'events') + 1;
+  setText(tx, 'events', String(number));
+  setText(tx, eventName(number), JSON.stringify({ number, atMs: tx.wallMs - agoMs, ...event }));
+}
+
+/** A node was declared dead. */
+export function noteDeath(
+  tx: OpenCrawl,
+  { id, host, pid, number, started_at, settled, leased }: NodeRow,
+): void {
+  const isRecent = ({ diedAtMs }: DeadNode) => diedAtMs > tx.wallMs - DEAD_NODES_FOR_MS;
+  const before = deadNodesOf(textOf(tx, 'dead')).filter(isRecent);
+  const facts = factsOf(textOf(tx, `node:${incarnationName(id, number)}`));
+  const dead: DeadNode = {
+    ...{ id, host, pid, startedAt: started_at, diedAtMs: tx.wallMs, requests: leased, pages: settled, facts },
+  };
+  setText(tx, 'dead', JSON.stringify([...before, dead].slice(-MAX_DEAD_NODES)));
+  addEvent(tx, { kind: 'node_died', node: id, requests: leased });
+}

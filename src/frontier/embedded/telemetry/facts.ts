@@ -1,0 +1,106 @@
+/** How the domains of a crawl stand, and what decisions about it need, at one instant. */
+import { factsOf } from '../../telemetry/stored-telemetry.js';
+import { READY_DOMAINS_READ } from '../../types/limits.js';
+import type { CrawlFacts, DomainState, KnownDomain } from '../../types/telemetry.js';
+import type { Transaction } from '../base/transaction.js';
+import { autoDelayOf, delayOf, dueAtOf, settingsDelayOf } from '../domains/delay-timer.js';
+import { type DomainRow, newDomain } from '../domains/domain-row.js';
+import { concurrencyOf } from '../domains/domain-state.js';
+import { readFeedRows } from '../feeds/feed-row.js';
+import { incarnationName } from '../nodes/node-row.js';
+import { pagesLeft } from '../requests/budgets.js';
+import { countsOf } from './reports.js';
+import { textOf } from './texts.js';
+
+export function knownDomains(tx: Transaction, from: number, most: number): KnownDomain[] {
+  if (!tx.hasCrawl) return [];
+  const names = tx.sql.all<{ domain: string }>`SELECT domain FROM domain_stats
+    WHERE space = ${tx.spaces.telemetry.id} ORDER BY reported_at DESC LIMIT ${most} OFFSET ${from}`;
+  return names.map(({ domain }) => {
+    const row = tx.domains.find(domain) ?? newDomain(tx.space, domain);
+    return { ...stateOf(tx, row), counts: countsOf(tx, domain) };
+  });
+}
+
+export function crawlFacts(tx: Transaction): CrawlFacts | null {
+  if (!tx.hasCrawl) return null;
+  const { sql, space, tally, crawl, spaces, nowMs } = tx;
+  const first = (condition: 'ready' | 'active' | 'waiting') =>
+    sql.column<string>(`${firstDomains[condition]} LIMIT ${READY_DOMAINS_READ}`, space);
+  const ready = first('ready');
+  const busy = new Set([...first('active'), ...first('waiting')].filter((name) => !ready.includes(name)));
+  const counted = sql.get<{ queued: number; ready: number; due: number | null }>`SELECT
+    (SELECT count(*) FROM domain WHERE space = ${space} AND head_rank IS NOT NULL) AS queued,
+    (SELECT count(*) FROM domain WHERE space = ${space} AND state = 'ready') AS ready,
+    (SELECT min(due) FROM request WHERE space = ${space} AND state = 'delayed') AS due`!;
+  const counter = (name: string): number =>
+    sql.get<{ value: number }>`SELECT value FROM counter WHERE space = ${spaces.stats.id} AND name = ${name}`
+      ?.value ?? 0;
+  const nodes = tx.nodes.live();
+  const states = (names: Iterable<string>) => [...names].map((name) => stateOf(tx, tx.domains.find(name)!));
+  return {
+    ...{ atMs: tx.wallMs, control: crawl.control, closing: crawl.run?.closing?.reason ?? null },
+    ...{ pagesLeft: pagesLeft(tx), startUrls: sum(spaces.startUrls.map(({ good }) => good.entries)) },
+    ...{ pending: tally.pending + tally.suspects, suspects: tally.suspects, delayed: tally.delayed },
+    delayedDueInMs: counted.due === null ? null : Math.max(0, Math.round(counted.due / 1_000) - nowMs),
+    ...{ leased: tally.leased, accepted: tally.accepted, done: tally.done, failures: tally.run_failed },
+    ...{ items: counter('item_scraped_count'), retries: counter('retry/count') },
+    queueLimit: crawl.tunables.queueLimit,
+    outbox: sum(readFeedRows(tx).map(({ last, written }) => Math.max(0, last - written))),
+    ...{
+      queuedDomains: counted.queued,
+      readyDomains: counted.ready,
+      ready: states(ready),
+      busy: states(busy),
+    },
+    nodes: nodes.flatMap(
+      ({ id, number }) => factsOf(textOf(tx, `node:${incarnationName(id, number)}`)) ?? [],
+    ),
+    liveNodes: nodes.length,
+  };
+}
+
+const firstDomains = {
+  ready: `SELECT name FROM domain WHERE space = ? AND state = 'ready' ORDER BY head_rank, head_arrival`,
+  active: 'SELECT DISTINCT domain FROM request WHERE space = ? AND node IS NOT NULL',
+  waiting: `SELECT name FROM domain WHERE space = ? AND state = 'waiting' AND head_rank IS NOT NULL ORDER BY until`,
+};
+
+function stateOf(tx: Transaction, domain: DomainRow): DomainState {
+  const { sql, space, crawl, nowMs } = tx;
+  const { name, active, head_rank, blocked_until, next_at } = domain;
+  const delayMs = delayOf(domain, crawl);
+  const isBlocked = blocked_until > nowMs && blocked_until >= next_at;
+  const { m = 0, a = 0 } = countsOf(tx, name);
+  return {
+    ...{ name, leased: active, limit: concurrencyOf(domain, crawl), delayMs },
+    pending: head_rank === null ? 0 : pendingOf(tx, name),
+    delayBy: delayMs === 0 ? null : delaySource(domain, tx),
+    dueInMs: Math.max(0, dueAtOf(domain, nowMs) - nowMs),
+    blockedBy: isBlocked ? (waitsForRobots() ? 'robots' : 'retry_after') : null,
+    latencyMs: a > 0 ? Math.floor(m / a) : 0,
+  };
+
+  /** A robots.txt that is not known yet keeps its domain waiting until the same instant. */
+  function waitsForRobots(): boolean {
+    const row = sql.get`SELECT 1 FROM robots WHERE space = ${space} AND rest_until = ${blocked_until}
+      AND origin IN (${`https://${name}`}, ${`http://${name}`})`;
+    return row !== undefined;
+  }
+}
+
+function delaySource(domain: DomainRow, { crawl }: Transaction): DomainState['delayBy'] {
+  const delayMs = delayOf(domain, crawl);
+  if (delayMs === settingsDelayOf(domain, crawl)) return 'settings';
+  return delayMs === autoDelayOf(domain, crawl) ? 'autothrottle' : 'robots';
+}
+
+function pendingOf({ sql, space }: Transaction, domain: string): number {
+  return sql.get<{ count: number }>`
+    SELECT count(*) AS count FROM request WHERE space = ${space} AND domain = ${domain} AND state = 'pending'`!
+    .count;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

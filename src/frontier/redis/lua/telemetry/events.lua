@@ -1,0 +1,26 @@
+-- What happened to a crawl: the last events, see src/frontier/telemetry/stored-telemetry.ts for the fields of HASH `telemetry`.
+
+-- Adds an event. fields: those of its kind (CrawlEvent in types/telemetry.ts). agoMs: how long ago it was; absent for now.
+function events.add(crawl, kind, fields, agoMs)
+  local number = reader.add(crawl.keys.telemetry, 'events', 1)
+  fields.number, fields.kind, fields.atMs = number, kind, crawl.wallMs - (agoMs or 0)
+  redis.call('HSET', crawl.keys.telemetry, 'event:' .. lists.digits(number % limits.MAX_EVENTS), cjson.encode(fields))
+end
+
+-- A node was declared dead: the event, and what stats show of it for a day.
+function events.nodeDied(crawl, incarnation)
+  local at, info, held = crawl.keys.telemetry, nodes.info(crawl, incarnation), nodes.held(crawl, incarnation)
+  local found, dead = redis.call('HMGET', at, 'dead', 'node:' .. incarnation), {}
+  for _, node in ipairs(found[1] and reader.json(found[1]) or {}) do
+    local diedAtMs = type(node) == 'table' and tonumber(node.diedAtMs)
+    if diedAtMs and diedAtMs > crawl.wallMs - limits.DEAD_NODES_FOR_MS then dead[#dead + 1] = node end
+  end
+  if #dead >= limits.MAX_DEAD_NODES then table.remove(dead, 1) end
+  local id = nodes.idOf(crawl, incarnation)
+  dead[#dead + 1] = { id = id, host = info.host or '', pid = info.pid or 0, startedAt = info.startedAt or 0,
+    diedAtMs = crawl.wallMs, requests = held,
+    pages = reader.number(redis.call('HGET', crawl.keys.settled, incarnation)) or 0,
+    facts = found[2] and reader.json(string.match(found[2], ' (.*)') or '') or cjson.null }
+  redis.call('HSET', at, 'dead', cjson.encode(dead))
+  events.add(crawl, 'node_died', { node = id, requests = held })
+end

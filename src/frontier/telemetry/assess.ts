@@ -1,0 +1,32 @@
+/** Finds out of the facts of a crawl what users ask: what limits it, how long it takes, how many nodes it wants. */
+import type { Assessment, CrawlFacts, HistoryPoint } from '../types/telemetry.js';
+import { leasable, least, nodesNeeded, slotsUsed, sum, wantedNodes } from './demand.js';
+import { etaOf } from './eta.js';
+import { limitOf } from './limited-by.js';
+
+/** The points before that `assess` looks at. */
+export const ASSESSED_MS = 300_000;
+
+/** @param history the points of the last `ASSESSED_MS`. @returns the assessment, and the next point */
+export function assess(
+  facts: CrawlFacts,
+  history: readonly HistoryPoint[],
+): { readonly point: HistoryPoint; readonly assessment: Assessment } {
+  const { atMs, leased } = facts;
+  const { limitedBy, sentence } = limitOf(facts);
+  const needed = nodesNeeded(facts);
+  const canLease = leasable(facts);
+  const slots = sum(facts.nodes.map((node) => node.slots));
+  const assessment: Assessment = {
+    ...{ atMs, limitedBy, sentence, leasable: canLease, slots, slotsUsed: slotsUsed(facts.nodes) },
+    usableSlots: Math.min(slots, leased + least(canLease)),
+    eta: etaOf(facts, history),
+    wantedNodes: wantedNodes(needed, atMs, history),
+  };
+  const { items, failures, retries, accepted, pending, delayed, liveNodes } = facts;
+  const point: HistoryPoint = {
+    ...{ atMs, pages: facts.done, items, failures, retries, accepted, pending, delayed, leased },
+    ...{ nodes: liveNodes, limitedBy, wantedNodes: needed },
+  };
+  return { point, assessment };
+}
