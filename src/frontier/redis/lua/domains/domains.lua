@@ -42,7 +42,7 @@ function domains.unpack(name, packed)
   local state = STATES[letter]
   return { name = name, active = active, state = state, lastAt = lastAt, nextAt = nextAt, blockedUntil = blockedUntil,
     head = head, delays = delays, readyHead = state == 'ready' and head, isWaiting = state == 'waiting',
-    wasQueued = head ~= '', isDirty = false, needsReclassification = false, lastAtBefore = nil, nextAtBefore = nil }
+    wasQueued = head ~= '', isDirty = false, needsReclassification = false }
 end
 
 -- A domain whose record cannot be read, from its queue and its leases. A full delay begins, as nobody knows when the domain was
@@ -114,12 +114,6 @@ function domains.release(crawl, name)
   local d = domains.of(crawl, name)
   d.active = math.max(0, d.active - 1)
   domains.markChanged(crawl, d)
-end
-
--- One of its leases was not granted after all: releases it, and sets the delay timer back.
-function domains.cancel(crawl, name)
-  delayTimer.setBack(domains.of(crawl, name))
-  domains.release(crawl, name)
 end
 
 -- The state that follows from its record now.
