@@ -61,11 +61,11 @@ export function printSummary(output: Context, summary: Summary): void {
   const speed = speedLine(result);
   if (speed !== null) say(speed);
   for (const { what, unit, count, example } of deadEnds.slice(0, SHOWN_DEAD_ENDS)) {
-    const counted = unit === 'page' ? howMany(count, 'page') : `${howMany(count, 'request')} not followed`;
+    const counted = `${howMany(count, unit)}${unit === 'request' ? ' not followed' : ''}`;
     say(`${what}: ${counted}, such as ${shortened(oneLine(context.mask(example)))}`);
   }
   const hidden = deadEnds.length - SHOWN_DEAD_ENDS;
-  if (hidden > 0) say(`${howMany(hidden, 'more kind')} of such pages and requests: --json shows all`);
+  if (hidden > 0) say(`${howMany(hidden, 'more kind')} of such pages, requests and items: --json shows all`);
   const isKept = persist || reason !== 'finished';
   const args = crawlArguments(context, { spider, job });
   if (isKept && deadEnds.some(({ what }) => what.startsWith('status ')))
@@ -75,7 +75,8 @@ export function printSummary(output: Context, summary: Summary): void {
     say(`DOWNLOAD_SLOTS had no effect on these nodes for ${names}: no request had such a domain or slot`);
   }
   printStats(context, customStats);
-  if (pages > failed && items === 0 && (crawl?.items ?? 0) === 0) say('no page gave an item');
+  const areDropped = deadEnds.some(({ unit }) => unit === 'item');
+  if (pages > failed && items === 0 && (crawl?.items ?? 0) === 0 && !areDropped) say('no page gave an item');
   if (failed > 0 || (crawl?.failed ?? 0) > 0) {
     const reasons = mostFirst(run?.failures ?? {});
     const first = reasons[0] === undefined ? '' : ` --reason ${reasons[0][0]}`;

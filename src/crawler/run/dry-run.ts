@@ -4,8 +4,7 @@
  */
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { CrawlnodeError, messageOf } from '../../errors.js';
-import { orUnavailable } from '../../frontier/embedded/file/folder.js';
+import { CrawlnodeError, FrontierUnavailableError, messageOf } from '../../errors.js';
 import type { Frontier, FrontierRequest } from '../../frontier/frontier.js';
 import type { OpenOptions } from '../../frontier/open-options.js';
 import { otherShape } from '../../frontier/shared-settings/shape-differences.js';
@@ -177,7 +176,12 @@ async function refuseUnwritableFeed(
 }
 
 function refuseUnwritableStore(dir: string): void {
-  orUnavailable(dir, 'made or entered', () => refuseUncreatable(dir));
+  try {
+    refuseUncreatable(dir);
+  } catch (cause) {
+    const message = `the folder ${dir} of the embedded frontier cannot be made or entered: ${messageOf(cause)}`;
+    throw new FrontierUnavailableError(`${message}; see to it, or set JOBDIR to another folder`, { cause });
+  }
 }
 
 /** Types of statfs(2) in which nobody can make a file, whatever its permissions say: proc and sysfs. */
