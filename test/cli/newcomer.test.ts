@@ -124,6 +124,13 @@ describe('the first crawl of a newcomer', () => {
     expect((await run('stats', 'shop', '--job', 'strict')).stdout).toMatch(
       /item_dropped_count\/\.\/pipelines\/strict\.ts +5$/m,
     );
+    const odd = "yield response.url.endsWith('/') ? { a: 1 } : { a: 1, b: 2, c: 3 };";
+    await project.write(
+      'spiders/odd.ts',
+      parse('odd', `${odd} yield* response.followAll(response.links(), this.parse);`),
+    );
+    const csv = await run('crawl', 'odd', '-o', 'odd.csv', '--exit-when-done');
+    expect(csv.stdout).toMatch(/^\S+odd\.csv has no column for b, c of 4 items; FEEDS may name/m);
     await project.write('spiders/bad.ts', parse('bad', "response.css('a[').get();"));
     const failing = await run('crawl', 'bad', '--exit-when-done');
     expect(failing.stderr).toContain('"reason":"callback_error"');

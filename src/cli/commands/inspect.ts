@@ -35,6 +35,10 @@ const meanings: Readonly<Record<RequestState, string>> = {
   unknown: 'was never accepted, or has been forgotten since',
 };
 
+/** Of a request that may not connect to its address, so that a retry fails again. A seed of the command line may. */
+const refusedAddress =
+  'failed for good, and a retry fails again: it may not connect to its private address. If you want the page, "crawlnode seed CRAWL URL" makes it a trusted seed';
+
 /** Of a page that a refresh rule lets be fetched again. */
 const seenInPeriod = 'was accepted in this period, and is done or was dropped; in the next it is new again';
 
@@ -74,10 +78,10 @@ export const command: CliCommand = {
       if (context.globals.json) printJson(context, masked(context, shown));
       else {
         const isOfPeriod = shown.state === 'seen' && shown.period !== null;
-        const state = (isOfPeriod ? seenInPeriod : meanings[shown.state]).replace(
-          'CRAWL',
-          crawlArguments(context, { spider, job: loaded.settings.JOB }),
-        );
+        const isRefused = shown.failure?.reason === 'private_address';
+        const meaning = isOfPeriod ? seenInPeriod : isRefused ? refusedAddress : meanings[shown.state];
+        const crawl = crawlArguments(context, { spider, job: loaded.settings.JOB });
+        const state = meaning.replace('CRAWL', crawl);
         const rows = {
           ...shown,
           seen: shown.seen ? 'yes' : 'no',

@@ -12,8 +12,18 @@ import type { FeedTarget } from './feed-targets.js';
 import { loadItemFilter } from './item-filter.js';
 import { openWhenFree } from './open-when-free.js';
 
+/** Fields of items that a file has no column for. */
+export interface LeftOut {
+  readonly path: string;
+  readonly fields: ReadonlySet<string>;
+  /** How many items have one of them. */
+  readonly items: number;
+}
+
 /** The feeds of a crawl while it runs. */
 export interface OpenFeeds {
+  /** What is missing in the files so far, an entry for each file that lacks something. */
+  leftOut(): LeftOut[];
   /** Why no more items may be committed: a file cannot be written and its outbox is full; null when all is well. */
   failing(): FeedTrouble | null;
   /**
@@ -42,7 +52,8 @@ const LOOK_MS = 1_000;
 
 /** @throws FeedHeldError when another writer holds a file; CrawlnodeError when it cannot be written. */
 export async function openFeeds(targets: readonly FeedTarget[], options: FeedsOptions): Promise<OpenFeeds> {
-  const files = await openFiles(targets, options);
+  const leftOut = new Map<string, LeftOut>();
+  const files = await openFiles(targets, options, leftOut);
   const stop = new AbortController();
   let lost: string | null = null;
   const running = files.map((file) =>
@@ -53,6 +64,7 @@ export async function openFeeds(targets: readonly FeedTarget[], options: FeedsOp
   const unwritten = () => lost ?? files.find((file) => file.failing !== null)?.failing ?? null;
   const overflow = watchOverflow(options, unwritten);
   return {
+    leftOut: () => [...leftOut.values()],
     failing() {
       const why = lost ?? overflow.why();
       return why === null ? null : { why, isFinal: lost !== null };
@@ -92,6 +104,7 @@ async function within(work: Promise<unknown>, leftMs: () => number): Promise<boo
 async function openFiles(
   targets: readonly FeedTarget[],
   { frontier, staleMs, records, stdout, drain, log }: FeedsOptions,
+  leftOut: Map<string, LeftOut>,
 ): Promise<FeedFile[]> {
   const files: FeedFile[] = [];
   try {
@@ -104,6 +117,11 @@ async function openFiles(
         openFeedWriter({
           ...{ feeds: frontier.feeds, writer, path: file, ...how, staleMs, records, log, accepts },
           stdout: isStdout ? stdout : undefined,
+          onLeftOut: ({ fields, items }) => {
+            const before = leftOut.get(id) ?? { fields: [], items: 0 };
+            const all = new Set([...before.fields, ...fields]);
+            leftOut.set(id, { path: file, fields: all, items: before.items + items });
+          },
         });
       files.push(await openWhenFree(open, { file, drain, log }));
     }

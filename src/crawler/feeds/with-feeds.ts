@@ -7,7 +7,7 @@ import { type FeedRecords, noRecords } from '../../pipelines/feeds/feed-records.
 import type { Settings } from '../../settings/schema.js';
 import { waitTimeoutMs } from '../project/settings-to-options.js';
 import type { FeedTarget } from './feed-targets.js';
-import type { FeedsOptions, OpenFeeds } from './open-feeds.js';
+import type { FeedsOptions, LeftOut, OpenFeeds } from './open-feeds.js';
 
 /** What the feed files of a crawl need. */
 export interface FeedsPlan {
@@ -36,6 +36,7 @@ export interface WithFeeds<T> {
   readonly result: T;
   /** Why some of its own items could not be written; null when all were. */
   readonly unwritten: string | null;
+  readonly leftOut: readonly LeftOut[];
 }
 
 /**
@@ -56,12 +57,15 @@ export async function withFeeds<T>(
     await feeds.close(() => 0);
     throw error;
   }
-  return { result, unwritten: await closeFeeds(plan, feeds, hasWaited(result)) };
+  const unwritten = await closeFeeds(plan, feeds, hasWaited(result));
+  return { result, unwritten, leftOut: feeds.leftOut() };
 }
 
 /** Loaded on demand, since a crawl without files does not need this code. */
 async function openedFeeds(plan: FeedsPlan): Promise<OpenFeeds> {
-  if (plan.targets.length === 0) return { failing: () => null, close: async () => null };
+  if (plan.targets.length === 0) {
+    return { leftOut: () => [], failing: () => null, close: async () => null };
+  }
   const { openFeeds } = await import('./open-feeds.js');
   return openFeeds(plan.targets, optionsOf(plan));
 }

@@ -117,10 +117,19 @@ describe.each(engines)('on the %s engine', (engine) => {
     await run(['seed', 'news', 'http://a.example/']);
     for (const command of [
       ...['crawl news --dry-run', 'seed news http://a.example/2', 'reset news --all --yes', 'pause news'],
-      ...['failed news purge --yes', 'items news list', 'stats', 'stats news', 'inspect news http://a.example/'],
+      ...[
+        'failed news purge --yes',
+        'items news list',
+        'stats',
+        'stats news',
+        'inspect news http://a.example/',
+      ],
       ...['forget news http://a.example/', 'doctor news', 'parse http://a.example/ --spider news'],
     ]) {
-      for (const empty of [['--job', ''], ['-s', 'JOB=']]) {
+      for (const empty of [
+        ['--job', ''],
+        ['-s', 'JOB='],
+      ]) {
         const { code, stderr } = await run([...command.split(' '), ...empty]);
         const told = expect.stringContaining('the crawl without a job: leave it out');
         expect({ command, empty, code, stderr }).toEqual({ command, empty, code: 2, stderr: told });

@@ -211,9 +211,9 @@ describe('crawl()', () => {
         yield { failed: true };
       }
     }
-    await expect(
-      crawl(Errbacks, options({ settings: { RETRY_TIMES: 0 } })),
-    ).rejects.toMatchObject({ code: 'nothing_succeeded' });
+    await expect(crawl(Errbacks, options({ settings: { RETRY_TIMES: 0 } }))).rejects.toMatchObject({
+      code: 'nothing_succeeded',
+    });
     class Broken extends Pages {
       override opened() {
         throw new Error('no database');
