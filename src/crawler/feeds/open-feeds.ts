@@ -1,15 +1,11 @@
 /** The files of a crawl while it runs. Each has one writer, which empties its outbox. */
-import os from 'node:os';
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../../errors.js';
-import { type FeedTrouble, isPipelineOutbox, newOwner } from '../../feed-outbox.js';
-import type { Frontier } from '../../frontier/frontier.js';
-import type { Logger } from '../../log.js';
-import type { FeedRecords } from '../../pipelines/feeds/feed-records.js';
-import { type FeedFile, openFeedWriter } from '../../pipelines/feeds/feed-writer.js';
+import { type FeedTrouble, isPipelineOutbox } from '../../feed-outbox.js';
+import type { FeedFile, FeedOptions } from '../../pipelines/feeds/feed-writer.js';
 import type { FeedTarget } from './feed-targets.js';
-import { loadItemFilter } from './item-filter.js';
+import { type FeedsOfCrawl, openTarget, writerOf } from './open-target.js';
 import { openWhenFree } from './open-when-free.js';
 
 /** Fields of items that a file has no column for. */
@@ -33,19 +29,11 @@ export interface OpenFeeds {
   close(leftMs: () => number): Promise<FeedTrouble | null>;
 }
 
-export interface FeedsOptions {
-  readonly frontier: Frontier;
-  /** A writer whose claim was not renewed for this time may be replaced. */
-  readonly staleMs: number;
-  /** FEED_OUTBOX_LIMIT: how many items may wait for a file that cannot be written. */
-  readonly maxWaiting: number;
-  /** Where this user's files are recorded. */
-  readonly records: FeedRecords;
+export interface FeedsOptions extends FeedsOfCrawl {
   /** For `-o -`; without it items cannot be printed. */
   readonly stdout?: Writable | undefined;
   /** Aborted to stop waiting for a file that another process has. */
   readonly drain: AbortSignal;
-  readonly log: Logger;
 }
 
 const LOOK_MS = 1_000;
@@ -103,27 +91,27 @@ async function within(work: Promise<unknown>, leftMs: () => number): Promise<boo
 /** All of them or none. */
 async function openFiles(
   targets: readonly FeedTarget[],
-  { frontier, staleMs, records, stdout, drain, log }: FeedsOptions,
+  options: FeedsOptions,
   leftOut: Map<string, LeftOut>,
 ): Promise<FeedFile[]> {
   const files: FeedFile[] = [];
   try {
-    for (const { id, path: file, isStdout = false, ...how } of targets) {
-      if (isStdout && stdout === undefined) throw new UsageError('items cannot go to standard output here');
-      const accepts = await loadItemFilter(how.itemFilter);
-      const self = { host: os.hostname(), pid: process.pid, owner: newOwner() };
-      const writer = { feed: id, ...self, path: file, format: how.format };
-      const open = () =>
-        openFeedWriter({
-          ...{ feeds: frontier.feeds, writer, path: file, ...how, staleMs, records, log, accepts },
-          stdout: isStdout ? stdout : undefined,
-          onLeftOut: ({ fields, items }) => {
-            const before = leftOut.get(id) ?? { fields: [], items: 0 };
-            const all = new Set([...before.fields, ...fields]);
-            leftOut.set(id, { path: file, fields: all, items: before.items + items });
-          },
+    for (const target of targets) {
+      const { id, path } = target;
+      const stdout = target.isStdout ? options.stdout : undefined;
+      if (target.isStdout && stdout === undefined)
+        throw new UsageError('items cannot go to standard output here');
+      const writer = writerOf(target);
+      const onLeftOut: FeedOptions['onLeftOut'] = ({ fields, items }) => {
+        const before = leftOut.get(id) ?? { fields: [], items: 0 };
+        leftOut.set(id, {
+          path,
+          fields: new Set([...before.fields, ...fields]),
+          items: before.items + items,
         });
-      files.push(await openWhenFree(open, { file, drain, log }));
+      };
+      const open = () => openTarget(target, writer, options, { stdout, onLeftOut });
+      files.push(await openWhenFree(open, { ...options, file: path }));
     }
     return files;
   } catch (error) {
@@ -133,7 +121,7 @@ async function openFiles(
 }
 
 /** The number of committed items that wait for a file is limited. */
-function watchOverflow({ frontier, maxWaiting }: FeedsOptions, unwritten: () => string | null) {
+function watchOverflow({ frontier, settings }: FeedsOptions, unwritten: () => string | null) {
   let why: string | null = null;
   const timer = setInterval(async () => {
     const reason = unwritten();
@@ -144,7 +132,7 @@ function watchOverflow({ frontier, maxWaiting }: FeedsOptions, unwritten: () => 
     const { outbox } = await frontier.snapshot().catch(() => ({ outbox: [] }));
     const files = outbox.filter(({ feed }) => !isPipelineOutbox(feed));
     const waiting = files.reduce((most, feed) => Math.max(most, feed.waiting), 0);
-    if (waiting > maxWaiting) why = `${reason} (${waiting} items wait)`;
+    if (waiting > settings.FEED_OUTBOX_LIMIT) why = `${reason} (${waiting} items wait)`;
   }, LOOK_MS);
   timer.unref();
   return { why: () => why, stop: () => clearInterval(timer) };

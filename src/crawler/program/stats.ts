@@ -27,14 +27,8 @@ export async function settingsOf(choice: SpiderChoice, options: ProgramOptions) 
     return { name: found.name, settings: loaded.settings };
   } catch (error) {
     if (typeof choice !== 'string' || !(error instanceof SpiderLoadError)) throw error;
-    const { settings = {}, job } = options;
-    const given = { ...settings, ...(job !== undefined && { JOB: job }) };
-    const source = {
-      ...programSource(options),
-      code: { settings: given, where: 'the settings of the program' },
-    };
-    const project = (await loadProject(source)).settings;
-    if (!(await isInStore(project, choice))) throw error;
-    return { name: choice, settings: project };
+    const { settings } = await loadProject(programSource(options));
+    if (!(await isInStore(settings, choice))) throw error;
+    return { name: choice, settings };
   }
 }

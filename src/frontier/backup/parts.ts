@@ -1,6 +1,7 @@
 /** The content and order of the parts of a backup, the same for both engines. */
-import type { CookieNews, FailedList, Part } from '../frontier.js';
-import { type BackupCookie, type BackupEntry, backupText, inEntries } from './entry.js';
+import type { CookieNews, FailedList, Part, PartCounts } from '../frontier.js';
+import { partNotEmpty } from '../refusals.js';
+import { type BackupCookie, type BackupEntry, backupText, inEntries, type RestoreTicket } from './entry.js';
 
 /** An engine's readers, each in bounded steps. */
 export interface PartReaders {
@@ -15,6 +16,25 @@ export interface PartReaders {
   feeds(withItems: boolean): AsyncIterable<BackupEntry>;
   items(): AsyncIterable<readonly Buffer[]>;
   stats(): AsyncIterable<BackupEntry>;
+}
+
+/**
+ * Whether a restore may begin in a crawl that holds so much, and has no other restore under way.
+ * @param restoredFrom the restore that ended last
+ * @returns `whole` where this backup was restored before, and nothing was cleared since. @throws RefusedError
+ */
+export function judgeRestore(
+  counts: PartCounts,
+  { id, parts, exclusive, force }: RestoreTicket,
+  restoredFrom: string | null,
+): 'whole' | 'may begin' {
+  const full = parts.filter((part) => counts[part] > 0);
+  if (full.length === 0) return 'may begin';
+  if (!force) throw partNotEmpty(full[0]!);
+  if (restoredFrom === id) return 'whole';
+  const conflict = full.find((part) => exclusive.includes(part));
+  if (conflict !== undefined) throw partNotEmpty(conflict);
+  return 'may begin';
 }
 
 /** Failed requests of one step. */

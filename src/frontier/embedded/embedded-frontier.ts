@@ -7,7 +7,7 @@ import { loadedOnUse } from '../backup/loaded-on-use.js';
 import { careVerbs } from '../care/care-verbs.js';
 import type { Frontier, Shape } from '../frontier.js';
 import type { OpenOptions } from '../open-options.js';
-import { RecoveredNodes } from '../recovered-nodes.js';
+import { recoverBy } from '../recovery.js';
 import { readEvents, readHistory } from '../telemetry/stored-telemetry.js';
 import { CommitBatch, type VerbOptions } from './base/commit-batch.js';
 import type { Transaction } from './base/transaction.js';
@@ -84,15 +84,7 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
     // From a thread, which must never be in a call for long: the next beat comes soon.
     heartbeat: write(heartbeat, { patienceMs: 0 }),
     reconcile: asNode(reconcile),
-    recover: async (onDead, onFailed) => {
-      const recovered = new RecoveredNodes();
-      for (;;) {
-        const { handled, failed, isDone } = await batch.write(recoverStep);
-        for (const request of failed) onFailed?.(request);
-        for (const { number, id, requests } of handled) recovered.add(number, id, requests);
-        if (isDone) return recovered.report(onDead);
-      }
-    },
+    recover: recoverBy(() => batch.write(recoverStep)),
 
     push: (requests, kind, part = { from: 0, total: requests.length }) =>
       client.enter((tx) => {

@@ -41,6 +41,8 @@ export interface CrawlState {
   readonly idleDue: boolean;
   /** Requests accepted in this run so far; 0 lets a node wait for its first seed. */
   readonly acceptedInRun: number;
+  /** What the store has just mended and the user should know, as sentences; absent where nothing. */
+  readonly notices?: readonly string[];
   /** Why this run is closing, such as `closespider_pagecount`; null while it goes on. */
   readonly closing: string | null;
   /** External seeds waiting in the start_urls keys. */

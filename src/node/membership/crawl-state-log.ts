@@ -28,6 +28,7 @@ export class CrawlStateLog {
 
   /** Called with every answer of the store. */
   hear(crawl: CrawlState, view: NodeView): void {
+    for (const notice of crawl.notices ?? []) this.#deps.log.warn({}, notice);
     this.#hearControl(crawl);
     this.#hearClock(crawl);
     if (this.#deps.options.exitWhenDone) this.#hearFirstSeedAwaited(crawl, view);

@@ -1,4 +1,5 @@
 /** Rows that somebody changes under a live node: a crawl is over only when its rows say so, whatever the counters say. */
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connect } from '../../../src/disk/sqlite.js';
@@ -55,6 +56,9 @@ describe('a crawl in a file', () => {
     ['counters say that no request is left', `UPDATE tally SET ${requestCounters}`],
     ['counters say that fewer are left than none', 'UPDATE tally SET pending = pending - 4'],
     ['keys have no names', 'DELETE FROM space'],
+    ['key has another name', "UPDATE space SET name = 'x' WHERE is_crawl"],
+    ['key has a name of 64 MB', 'UPDATE space SET name = hex(zeroblob(32000000)) WHERE is_crawl'],
+    ['row has a name of 64 MB', 'UPDATE crawl SET name = hex(zeroblob(32000000))'],
     ['domains are in no state', "UPDATE domain SET state = 'x', until = NULL"],
     ['domains have negative numbers', 'UPDATE domain SET active = -1, next_at = -5'],
     ['run cannot be read', "UPDATE crawl SET run = 'x'"],
@@ -84,6 +88,47 @@ describe('a crawl in a file', () => {
     hand(statement);
     expect((await frontier.lease(1, 0)).crawl).toMatchObject({ finished: false, seedsWaiting: 1 });
     expect(await frontier.peekSeeds(9)).toHaveLength(1);
+  });
+
+  it.each([
+    ['budgets', "UPDATE crawl SET run = json_set(run, '$.budgets', 'x')", { maxPages: 1 }],
+    ['delays', "UPDATE crawl SET tunables = 'x'", {}],
+  ])(
+    'whose %s cannot be read has those of the node that asks, which says so',
+    async (what, statement, budgets) => {
+      await frontier.leave('shutdown');
+      await joinAs(frontier, { args, budgets, tunables: { delayMs: 7 } });
+      await frontier.push(pages, 'links');
+      await commit(frontier, (await take(frontier, 1))[0]!);
+      hand(statement);
+      const { leases, crawl } = await frontier.lease(1, 0);
+      expect(crawl.notices).toEqual([expect.stringContaining(what)]);
+      expect(leases.map(({ delayMs }) => delayMs)).toEqual(what === 'budgets' ? [] : [7]);
+      expect((await frontier.lease(1, 1)).crawl).not.toHaveProperty('notices');
+    },
+  );
+
+  it('whose feed is said to have items that wait goes on where it was', async () => {
+    const writer = { feed: 'feed', host: 'here', path: '/o', pid: process.pid, owner: 'w', format: 'jsonl' };
+    await frontier.leave('shutdown');
+    await joinAs(frontier, { args, feeds: ['feed'] });
+    await frontier.push(pages, 'links');
+    for (const lease of await take(frontier, 6))
+      await commit(frontier, lease, undefined, { feedItems: ['{}'] });
+    await frontier.feeds.open(writer, { staleMs: 30_000 });
+    await frontier.feeds.checkpoint(writer, { sequence: 2, lengthBytes: 6, header: '' }, 0);
+    hand('UPDATE feed SET written = written + 3');
+    expect(await frontier.feeds.read('feed', 2, 9)).toHaveLength(4);
+    hand('UPDATE feed SET written = written + 3');
+    expect(await frontier.feeds.open(writer, { staleMs: 30_000 })).toMatchObject({ sequence: 2 });
+    hand(`UPDATE feed SET owner = 'x', host = 'elsewhere', seen_at = ${Number.MAX_SAFE_INTEGER}`);
+    expect(await frontier.feeds.open(writer, { staleMs: 30_000 })).toMatchObject({ sequence: 2 });
+  });
+
+  it.each(['-wal', '-shm'])('whose file %s is deleted ends the process that has it open', async (end) => {
+    await frontier.push(pages, 'links');
+    rmSync(fileIn(dir) + end);
+    await expect(frontier.lease(1, 0)).rejects.toMatchObject({ code: 'frontier_gone' });
   });
 
   it('whose dupefilter has no name takes no page for new', async () => {

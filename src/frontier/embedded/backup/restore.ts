@@ -8,9 +8,9 @@ import {
   seedOf,
   textBytes,
 } from '../../backup/entry.js';
+import { judgeRestore } from '../../backup/parts.js';
 import { delayInBounds, requireIds } from '../../clamp-values.js';
-import type { Part } from '../../frontier.js';
-import { nodesAtWork, otherRestore, partNotEmpty, restoreGone } from '../../refusals.js';
+import { nodesAtWork, otherRestore, restoreGone } from '../../refusals.js';
 import type { FirstShape } from '../base/crawl-row.js';
 import type { Transaction } from '../base/transaction.js';
 import { restoreCookies } from '../cookies/write-cookies.js';
@@ -28,9 +28,10 @@ import { bringBackBits, bringBackCount, bringBackSeen } from './seen-values.js';
 /** As `Backups.begin` says. */
 export function beginRestore(
   tx: Transaction,
-  { id, parts, exclusive, force }: RestoreTicket,
+  ticket: RestoreTicket,
   shape: FirstShape & { readonly dupefilter: NonNullable<FirstShape['dupefilter']> },
 ): number | null {
+  const { id, force } = ticket;
   refuseOtherFormat(tx);
   const live = tx.nodes.live().length;
   if (live > 0 && !force) throw nodesAtWork(live, 'restore');
@@ -39,22 +40,15 @@ export function beginRestore(
     : { restoring: null, restored_from: null, restore_applied: 0 };
   if (restoring === id) return restore_applied;
   if (restoring !== null) throw otherRestore();
-  const full = firstFull(tx, parts);
-  if (full !== null && !force) throw partNotEmpty(full);
-  if (full !== null && restored_from === id) return null;
-  const exclusivelyFull = firstFull(tx, exclusive);
-  if (exclusivelyFull !== null) throw partNotEmpty(exclusivelyFull);
+  const counts = countParts(tx);
+  const isWaiting = listFeeds(tx).some(({ waiting }) => waiting > 0);
+  const items = counts.items + (isWaiting ? 1 : 0);
+  if (judgeRestore({ ...counts, items }, ticket, restored_from) === 'whole') return null;
   refuseOtherDupefilter(tx, shape.dupefilter);
   tx.create(shape);
   Object.assign(tx.crawl, { restoring: id, restore_applied: 0, restored_from: null });
   tx.crawl.epoch += 1;
   return 0;
-}
-
-function firstFull(tx: Transaction, parts: readonly Part[]): Part | null {
-  const counts = countParts(tx);
-  const isWaiting = listFeeds(tx).some(({ waiting }) => waiting > 0);
-  return parts.find((part) => counts[part] > 0 || (part === 'items' && isWaiting)) ?? null;
 }
 
 /** As `Backups.apply` says. */

@@ -1,11 +1,13 @@
 /** The two rows of a crawl: what its nodes share, and its counters. Columns are explained in `schema.sql`. */
 import { randomBytes } from 'node:crypto';
+import { noBudgets } from '../../budgets.js';
 import { dataFormats } from '../../data-format.js';
 import type { Budgets, Control, Dupefilter, Shape, Tunables } from '../../frontier.js';
 import type { RunArguments } from '../../shared-settings/run-arguments.js';
 import { FIRST_CONCURRENCY, FIRST_FAILED_LIMIT, FIRST_NODE_TIMEOUT_MS } from '../../types/limits.js';
 import { writeRow } from '../file/rows.js';
 import type { Statements } from '../file/statements.js';
+import { storedJson, unreadableValue } from '../file/stored-json.js';
 
 export type Flag = 0 | 1;
 
@@ -20,7 +22,8 @@ export interface CrawlRow {
   dupefilter: Dupefilter | null;
   control: Control;
   repairing: Control | null;
-  tunables: Tunables;
+  /** `isGuess`: those of the nodes could not be read. */
+  tunables: Tunables & { readonly isGuess?: true };
   has_start: Flag;
   starts: Starts;
   starts_again: Flag;
@@ -122,8 +125,11 @@ const firstTunables: Tunables = {
   autothrottle: null,
 };
 
-/** In place of tunables that do not read: slow, until the next node joins with its own. */
-export const cautiousTunables: Tunables = { ...firstTunables, delayMs: 5_000, concurrencyPerDomain: 1 };
+/** In place of tunables that do not read: slow, until a node asks for requests, which brings its own. */
+export const cautiousTunables = {
+  ...firstTunables,
+  ...{ delayMs: 5_000, concurrencyPerDomain: 1, isGuess: true },
+};
 
 /** Write the row of a crawl that begins. */
 export function writeNewCrawl(
@@ -144,8 +150,20 @@ export function writeNewCrawl(
 export function readCrawl(sql: Statements, space: number): CrawlRow | undefined {
   const row = sql.get<Record<string, unknown>>`SELECT * FROM crawl WHERE space = ${space}`;
   if (row === undefined) return undefined;
-  for (const column of jsonColumns) row[column] = JSON.parse((row[column] as string | null) ?? 'null');
-  return row as unknown as CrawlRow;
+  for (const column of jsonColumns) row[column] = storedJson(row[column] as string | null, 'crawl', column);
+  const crawl = row as unknown as CrawlRow;
+  const { run, tunables } = crawl;
+  if (!hasNumbers(tunables, firstTunables)) throw unreadableValue('crawl', 'tunables');
+  if (run !== null && !hasNumbers(run.budgets, noBudgets)) throw unreadableValue('crawl', 'run');
+  return crawl;
+}
+
+/** Whether an object has a number for each that the other one has. */
+function hasNumbers(found: object | null | undefined, wanted: object): boolean {
+  const names = Object.entries(wanted).flatMap(([name, value]) => (typeof value === 'number' ? [name] : []));
+  return names.every(
+    (name) => typeof (found as Record<string, unknown> | null | undefined)?.[name] === 'number',
+  );
 }
 
 /** The counters of a crawl with nothing in it. */

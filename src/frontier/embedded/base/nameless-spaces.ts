@@ -24,9 +24,15 @@ export function namelessSpaces(sql: Statements): string[] {
 }
 
 /** Name the crawls, and the keys of one of them, again. @returns how many */
-export function nameSpaces(sql: Statements, keys: readonly Key[]): number {
-  let named = nameCrawls(sql);
-  for (const key of keys) {
+export function nameSpaces(
+  sql: Statements,
+  { crawl, others }: { readonly crawl: Key; readonly others: readonly Key[] },
+): number {
+  // Somebody has given it another name.
+  let named = sql.run`UPDATE OR IGNORE space SET name = ${crawl.name}, is_crawl = 1
+    WHERE name <> ${crawl.name} AND id = (SELECT space FROM crawl WHERE name = ${crawl.name})`;
+  named += nameCrawls(sql);
+  for (const key of others) {
     const id = namelessSpaceOf(sql, key);
     if (id !== null) named += sql.run`INSERT OR IGNORE INTO space (id, name) VALUES (${id}, ${key.name})`;
   }

@@ -46,11 +46,15 @@ const oneOf = (column: string, values: string): string =>
 const [TEXT, NUMBER, FLAG, OBJECT] = ["'text'", "'integer', 'real'", "'true', 'false'", "'object'"];
 const MAYBE_OBJECT = "'object', 'null', ''";
 const ANY_SIGN = 'true';
+/** Longer than any name that settings make. Rows with one are read by every verb. */
+const MAX_NAME_BYTES = 4_096;
 const COUNTED = ['item', 'seed', 'bad_seed', 'counter'];
 
 /** A counter may not say 0 of rows that are there; of a crawl not while its requests are rebuilt. */
 const isThere = (table: string, condition: string): string =>
   `EXISTS (SELECT 1 FROM ${table} WHERE ${condition})`;
+const isShort = (name: string): string => `octet_length(${name}) <= ${MAX_NAME_BYTES}`;
+const OF_FEED = 'outbox.space = feed.space AND outbox.feed = feed.feed';
 const counts = (column: string, state: string): string =>
   `${column} > 0 OR NOT ${isThere(`request INDEXED BY request_${state}`, `space = tally.space AND state = '${state}'`)}
     OR ${isThere('crawl', 'crawl.space = tally.space AND repairing IS NOT NULL')}`;
@@ -62,7 +66,8 @@ const holds: Readonly<Record<string, string>> = {
   'tally.suspects': counts('suspects', 'suspect'),
   'tally.delayed': counts('delayed', 'delayed'),
   'tally.leased': counts('leased', 'leased'),
-  'crawl.name': 'name IS coalesce((SELECT space.name FROM space WHERE id = crawl.space), name)',
+  'space.name': isShort('name'),
+  'crawl.name': isShort('name'),
   'crawl.shape': json(
     'shape',
     object('shape', { queueClass: TEXT, fingerprinter: TEXT, domainKey: TEXT, dupefilter: MAYBE_OBJECT }),
@@ -90,6 +95,9 @@ const holds: Readonly<Record<string, string>> = {
   ),
   'crawl.feeds': json('feeds', "json_type(feeds) = 'array'"),
   'node.feeds': json('feeds', "json_type(feeds) = 'array'"),
+  // A checkpoint deletes what it covers, and no item comes behind the last one.
+  'feed.last': `NOT ${isThere('outbox', `${OF_FEED} AND sequence > feed.last`)}`,
+  'feed.written': `NOT ${isThere('outbox', `${OF_FEED} AND sequence <= feed.written`)}`,
   'domain.state': oneOf('state', 'full waiting ready idle'),
   'request.state': oneOf('state', 'pending suspect delayed leased failed'),
   'robots.state': oneOf('state', 'claimed rules waiting unreachable'),
@@ -114,6 +122,7 @@ const requests = (state: string): string => countOf('request', `space = tally.sp
 const replacements: Readonly<Record<string, string>> = {
   'space.entries': COUNTED.map((table) => countOf(table, 'space = space.id')).join(' + '),
   'space.is_crawl': countOf('crawl', 'space = space.id'),
+  'space.name': `(SELECT coalesce(max(crawl.name), 'unnamed:' || space.id) FROM crawl WHERE crawl.space = space.id)`,
   'crawl.name': '(SELECT space.name FROM space WHERE id = crawl.space)',
   'crawl.control': "'running'",
   'crawl.tunables': `'${JSON.stringify(cautiousTunables)}'`,
@@ -139,10 +148,8 @@ const replacements: Readonly<Record<string, string>> = {
   'dupefilter.count': ['seen', 'seen_timed', 'seen_state', 'seen_compact']
     .map((table) => countOf(table, `${table}.space = dupefilter.space`))
     .join(' + '),
-  'feed.last':
-    '(SELECT coalesce(max(sequence), 0) FROM outbox WHERE outbox.space = feed.space AND outbox.feed = feed.feed)',
-  'feed.written':
-    '(SELECT coalesce(min(sequence) - 1, feed.last) FROM outbox WHERE outbox.space = feed.space AND outbox.feed = feed.feed)',
+  'feed.last': `(SELECT coalesce(max(sequence), max(feed.written, 0)) FROM outbox WHERE ${OF_FEED})`,
+  'feed.written': `(SELECT coalesce(min(sequence) - 1, feed.last) FROM outbox WHERE ${OF_FEED})`,
 };
 
 interface Column {
@@ -190,7 +197,8 @@ export function hasUnreadableIn(sql: Statements, table: string): boolean {
 
 /** Replace or remove all that no verb has written, and count it in the stats of the crawl with these keys. */
 export function mendUnreadable(sql: Statements, keys: FrontierKeys): number {
-  const mended = nameSpaces(sql, new Spaces(sql, keys).others) + mendTables(sql);
+  sql.of(`DELETE FROM space WHERE NOT ${isShort('name')}`).run();
+  const mended = nameSpaces(sql, new Spaces(sql, keys)) + mendTables(sql);
   if (mended > 0) {
     const tx = new Transaction(sql, keys);
     tx.counters.add({ 'store/unreadable': mended });

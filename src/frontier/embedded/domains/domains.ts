@@ -2,10 +2,10 @@
 import { FURTHEST_MS, PROMOTED_AT_ONCE } from '../../types/limits.js';
 import type { OpenCrawl } from '../base/open-crawl.js';
 import { StoredRow } from '../file/rows.js';
-import { ContradictingRows } from '../file/sqlite-errors.js';
 import { plainText } from '../file/statements.js';
+import { unreadableValue } from '../file/stored-json.js';
 import { headOf, isBefore, type Order } from '../queue/order.js';
-import { type DomainRow, isReadable, newDomain } from './domain-row.js';
+import { type DomainRow, newDomain, unreadableColumn } from './domain-row.js';
 import { updateState } from './domain-state.js';
 
 /** Domains that are kept in memory from one transaction to the next. */
@@ -108,8 +108,8 @@ export class Domains {
     if (loaded !== undefined) return loaded;
     const { sql, space } = this.#crawl;
     const row = sql.get<DomainRow>`SELECT * FROM domain WHERE space = ${space} AND name = ${name}`;
-    if (row !== undefined && !isReadable(row))
-      throw new ContradictingRows(`the table domain holds values of ${name} that no crawlnode has written`);
+    const unreadable = row === undefined ? undefined : unreadableColumn(row);
+    if (unreadable !== undefined) throw unreadableValue('domain', unreadable);
     return row === undefined ? null : this.#keep(new StoredRow(row));
   }
 

@@ -1,6 +1,7 @@
 /** The dupefilter of a crawl, of any class. Its row is read once, and written once per transaction. */
 import { type Dupefilter as Choice, classOf, type EmbeddedTable } from '../../dupefilter-classes.js';
 import type { OpenCrawl } from '../base/open-crawl.js';
+import { storedJson } from '../file/stored-json.js';
 import { BloomDupefilter } from './bloom.js';
 import type { Dupefilter } from './dupefilter.js';
 import { CompactDupefilter, RfpDupefilter, StateDupefilter, TimedDupefilter } from './rows-dupefilter.js';
@@ -115,7 +116,10 @@ export class SeenIndex {
     const row = sql.get<{ choice: string; count: number }>`
       SELECT choice, count FROM dupefilter WHERE space = ${spaces.dupefilter.id}`;
     this.#writtenCount = row?.count ?? -1;
-    this.#open = row === undefined ? null : this.#openAs(JSON.parse(row.choice) as Choice, row.count);
+    this.#open =
+      row === undefined
+        ? null
+        : this.#openAs(storedJson<Choice>(row.choice, 'dupefilter', 'choice'), row.count);
     return this.#open;
   }
 

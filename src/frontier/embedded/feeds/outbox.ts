@@ -17,6 +17,7 @@ import {
 } from '../../feed-claim.js';
 import type { Effects, OutboxSnapshot } from '../../frontier.js';
 import type { Transaction } from '../base/transaction.js';
+import { ContradictingRows } from '../file/sqlite-errors.js';
 import { type FeedRow, newFeed, readFeedRow, readFeedRows, writeFeedRow } from './feed-row.js';
 import { takeFirstItems } from './items.js';
 
@@ -71,6 +72,7 @@ export function openFeed(
   // A settle begins a new row where somebody has deleted the one that had a checkpoint.
   const isGone = hadCheckpoint(tx, feed) && existing?.written_bytes == null;
   if (isGone || (existing !== null && existing.written > existing.last)) throw feedRecordDamaged(path);
+  if (existing !== null) requireWritten(tx, existing);
   if (existing !== null && existing.owner !== owner && hasWriter(tx, { ...existing, stale_ms: staleMs })) {
     throw feedHeld(path, existing);
   }
@@ -106,7 +108,10 @@ export function takeItems(tx: Transaction, { feed, owner, path }: FeedWriter, ma
 /** Up to `max` items after `sequence`, for the writer that has written so many. @throws CrawlnodeError `feed_rolled_back` */
 export function readFeed(tx: Transaction, feed: string, sequence: number, max: number): string[] {
   const row = readFeedRow(tx, feed);
-  if (row !== null && row.written !== sequence) throw feedRolledBack();
+  if (row !== null && row.written !== sequence) {
+    requireWritten(tx, row);
+    throw feedRolledBack();
+  }
   return readOutbox(tx, feed, sequence, max);
 }
 
@@ -138,6 +143,8 @@ export function checkpointFeed(
   { feed, owner, path }: FeedWriter,
   checkpoint: FeedCheckpoint,
   after?: number,
+  _written?: readonly string[],
+  unreadable = 0,
 ): void {
   const row = readFeedRow(tx, feed);
   if (row === null && hadCheckpoint(tx, feed)) throw feedRecordDamaged(path);
@@ -145,9 +152,17 @@ export function checkpointFeed(
   if (row === null) return;
   if (row.owner !== owner) throw feedTaken(path);
   const { sequence, lengthBytes, header } = checkpoint;
-  if (after !== undefined && row.written !== after && row.written !== sequence) throw feedRolledBack();
+  if (after !== undefined && row.written !== after && row.written !== sequence) {
+    requireWritten(tx, row);
+    throw feedRolledBack();
+  }
   tx.sql.run`DELETE FROM outbox WHERE space = ${row.space} AND feed = ${feed} AND sequence <= ${sequence}`;
   if (tx.hasCrawl && !hadCheckpoint(tx, feed)) tx.crawl.feeds = [...tx.crawl.feeds, feed];
+  // As requests are, until somebody accepts that. A checkpoint that comes again has dropped nothing.
+  if (unreadable > 0 && tx.hasCrawl && row.is_exporting === 0 && row.written !== sequence) {
+    tx.tally.lost += unreadable;
+    tx.tally.accepted += unreadable;
+  }
   const reached = { written: sequence, written_bytes: lengthBytes, written_header: header };
   writeFeedRow(tx, { ...row, ...reached, seen_at: tx.nowMs });
 }
@@ -207,6 +222,12 @@ export function checkpointOf({ written, written_bytes, written_header }: FeedRow
 /** Whether a reset marked the feed, all items were written and none were added since. */
 const isForgotten = (row: FeedRow): boolean => waiting(row) === 0 && row.forgotten_at === row.last;
 
+/** An item that waits is not written: a record that says so would have its writer leave it out. @throws ContradictingRows */
+function requireWritten({ sql }: Transaction, { space, feed, written }: FeedRow): void {
+  const item = sql.get`SELECT 1 FROM outbox WHERE space = ${space} AND feed = ${feed} AND sequence <= ${written}`;
+  if (item !== undefined) throw new ContradictingRows(`items wait that the feed ${feed} is said to have`);
+}
+
 /** Whether the crawl knows of a checkpoint of the feed. */
 const hadCheckpoint = (tx: Transaction, feed: string): boolean =>
   tx.hasCrawl && tx.crawl.feeds.includes(feed);
@@ -216,7 +237,8 @@ function forgetCheckpoint(tx: Transaction, feed: string): void {
 }
 
 function hasWriter({ nowMs }: Transaction, { owner, seen_at, stale_ms, host, pid }: FeedRow): boolean {
-  return owner !== null && nowMs - seen_at < stale_ms && (host !== hostname() || isRunning(pid));
+  // An instant that is to come was written by somebody else.
+  return owner !== null && Math.abs(nowMs - seen_at) < stale_ms && (host !== hostname() || isRunning(pid));
 }
 
 function dropFeed(tx: Transaction, { space, feed }: FeedRow): void {

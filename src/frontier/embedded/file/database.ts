@@ -2,7 +2,7 @@
  * The database of a folder: one connection for each thread, shared by its clients. The file is made with the first write;
  * until then whoever reads finds an empty database in memory, so that a command that only reads leaves nothing behind.
  */
-import { closeSync, existsSync, linkSync, openSync, rmSync, type Stats, statSync } from 'node:fs';
+import { closeSync, existsSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { BUSY_MS, type Connection, connect } from '../../../disk/sqlite.js';
 import { FrontierGoneError, RefusedError } from '../../../errors.js';
@@ -34,6 +34,9 @@ const pragmas = `
   PRAGMA wal_autocheckpoint = 4000;
 `;
 
+/** Ends of the names of the files that all processes must share: two logs, or two indexes of one log, would destroy the database. */
+const FILES = ['', '-wal', '-shm'];
+
 const shared = new Map<string, Database>();
 
 /** @throws RefusedError where the folder or what lies in it must not be used; FrontierUnavailableError where it cannot be. */
@@ -58,8 +61,9 @@ export class Database {
   writes = 0;
   /** Held for as long as it is used: the driver closes a connection that is garbage-collected, statements or not. */
   #open: Statements | null = null;
-  /** What identifies the open file. */
-  #identity: Pick<Stats, 'dev' | 'ino'> | null = null;
+  /** What identifies the open files. */
+  #identity: readonly string[] = [];
+  #hasVanished = false;
   #folder: Folder | null = null;
   #endSync: (() => Promise<void>) | null = null;
   #empty: Statements | null = null;
@@ -131,7 +135,8 @@ export class Database {
     // A command has no thread that syncs: what it wrote is on the disk before it ends.
     await this.#endSync?.();
     if (this.#open !== null) {
-      emptyLog(this.#open.connection);
+      // Other processes have another log by now.
+      if (!this.#hasVanished) emptyLog(this.#open.connection);
       this.#open.connection.close();
     }
     this.#open = null;
@@ -140,11 +145,20 @@ export class Database {
 
   /** A file that was deleted or replaced stays open, and what is committed to it reaches nobody. */
   #refuseVanished(): void {
-    const found = statSync(this.file, { throwIfNoEntry: false });
-    if (found !== undefined && found.ino === this.#identity?.ino && found.dev === this.#identity.dev) return;
+    const found = this.#identities();
+    const at = FILES.findIndex((_, n) => this.#identity[n] !== '' && found[n] !== this.#identity[n]);
+    if (at < 0) return;
+    this.#hasVanished = true;
     throw new FrontierGoneError(
-      `${this.file} was deleted or replaced while it was in use: what it held is lost unless somebody has kept it; start the nodes again`,
+      `${this.file}${FILES[at]} was deleted or replaced while it was in use: what it held is lost unless somebody has kept it; start the nodes again`,
     );
+  }
+
+  #identities(): string[] {
+    return FILES.map((end) => {
+      const found = statSync(this.file + end, { throwIfNoEntry: false });
+      return found === undefined ? '' : `${found.dev}:${found.ino}`;
+    });
   }
 
   #openFile(): void {
@@ -158,7 +172,7 @@ export class Database {
       throw asExpected(error, this.file);
     }
     this.#open = new Statements(connection);
-    this.#identity = statSync(this.file);
+    this.#identity = this.#identities();
     this.#endSync = syncEachSecond(walIn(this.path));
   }
 }

@@ -8,7 +8,8 @@ const FULL = 13;
 /** The extended code for a full disk when the index of the log is made (SQLITE_IOERR_SHMSIZE). */
 const NO_ROOM_FOR_INDEX = 4874;
 /** Corrupt, not a database; and what our statements never meet in a sound file: no such table, a broken constraint, a mismatch. */
-const damaged = new Set([11, 26, 1, 19, 20]);
+const [CONSTRAINT, MISMATCH] = [19, 20];
+const damaged = new Set([11, 26, 1, CONSTRAINT, MISMATCH]);
 const advice: Readonly<Record<number, string>> = {
   3: 'may not be used by this user: run as the user that owns it, or chown it',
   8: 'cannot be written: mount its disk for writing, or run as the user that owns the folder and its files',
@@ -46,6 +47,8 @@ export class ContradictingRows extends Error {}
 export function isUnreadable(error: unknown): boolean {
   if (error instanceof SyntaxError || error instanceof RangeError || error instanceof ContradictingRows)
     return true;
+  // A value that a column of its type cannot have was computed from one that nobody of us has written.
+  if ([CONSTRAINT, MISMATCH].includes(primaryCode(error) ?? 0)) return true;
   // `all` of @photostructure/sqlite 1.2.1 throws it as an error of SQLite.
   return error instanceof Error && error.message.startsWith('Value is too large to be represented');
 }

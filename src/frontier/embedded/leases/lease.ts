@@ -9,6 +9,7 @@ import {
 } from '../../frontier.js';
 import type { Transaction } from '../base/transaction.js';
 import { cookiesSince } from '../cookies/read-cookies.js';
+import { restoreShared } from '../nodes/join.js';
 import type { JoinedNode, NodeRow } from '../nodes/node-row.js';
 import { chooseReady, takeReady } from '../queue/ready-requests.js';
 import { promoteDelayed } from '../queue/requests.js';
@@ -28,16 +29,16 @@ interface Taken {
 /** Lease up to `max` requests to the node, and report the state of the crawl. @param knownCookies the version it knows; absent: it wants none */
 export function lease(
   tx: Transaction,
-  { number, options: { hasStart } }: JoinedNode,
+  { number, options }: JoinedNode,
   max: number,
   holding: number,
   knownCookies?: number,
 ): LeaseAnswer {
   const holder = tx.nodes.requireAlive(number);
   const wanted = Math.min(max, MAX_LEASES);
+  const notices = restoreShared(tx, options);
   closeWhenSpent(tx);
-  // A run that could not be read has begun anew, without budgets.
-  const isOpen = tx.crawl.control === 'running' && (tx.crawl.run?.closing ?? null) === null;
+  const isOpen = tx.crawl.control === 'running' && tx.crawl.run?.closing === null;
   const room = roomForPages(tx, wanted);
   let taken: Taken = { leases: [] };
   if (isOpen && wanted > 0) {
@@ -52,7 +53,8 @@ export function lease(
   // Where the page budget made the room smaller, asking again at once gives nothing.
   else if (isOpen) nextMs = hasMore && room === wanted ? 0 : waitMs(tx, holder);
   const stall = leases.length === 0 ? lookAtStall(tx, holder, isOpen, isOpen && room > 0) : null;
-  const crawl = { ...crawlState(tx, hasStart, holder), stall };
+  const state = crawlState(tx, options.hasStart, holder);
+  const crawl = { ...state, stall, ...(notices.length > 0 && { notices }) };
   if (crawl.finished) tx.nodes.showLife(holder);
   const cookies = knownCookies === undefined ? null : cookiesSince(tx, knownCookies);
   return { leases, waitMs: nextMs, crawl, ...(cookies !== null && { cookies }) };

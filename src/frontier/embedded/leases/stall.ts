@@ -8,7 +8,7 @@
 import { STALL_MS, type Stall } from '../../frontier.js';
 import type { Transaction } from '../base/transaction.js';
 import { hasUnreadableIn } from '../base/unreadable-values.js';
-import { ContradictingRows } from '../file/sqlite-errors.js';
+import { unreadableValue } from '../file/stored-json.js';
 import type { NodeRow } from '../nodes/node-row.js';
 import { leasesOf } from './lease-records.js';
 
@@ -59,8 +59,7 @@ function isStuck(tx: Transaction, self: number): boolean {
   const isOthers = volunteer !== 0 && volunteer !== self && nodes.findAlive(volunteer) !== null;
   if (pending > 0 || leased > 0 || (suspects > 0 && !isOthers)) {
     if (domains.nextDueAtMs() !== null || domains.ready(1).length > 0) return false;
-    if (leased === 0 && hasUnreadableIn(sql, 'domain'))
-      throw new ContradictingRows('the table domain holds values that no crawlnode has written');
+    if (leased === 0 && hasUnreadableIn(sql, 'domain')) throw unreadableValue('domain', 'state');
     return true;
   }
   if (suspects > 0 || delayed === 0) return false;

@@ -13,6 +13,7 @@ import {
   tunableSettings,
 } from '../../shared-settings/shape-differences.js';
 import { tunableText } from '../../shared-settings/tunable-text.js';
+import type { Run } from '../base/crawl-row.js';
 import type { Transaction } from '../base/transaction.js';
 import { flush } from '../crawl/clear.js';
 import { processStart } from '../file/processes.js';
@@ -133,10 +134,37 @@ function beginsNewRun({ crawl }: Transaction, others: number): boolean {
   return crawl.run === null || crawl.run.closed !== null || (crawl.run.closing !== null && others === 0);
 }
 
-function beginRun(tx: Transaction, { args, budgets, startsAgain }: JoinOptions): void {
-  const { crawl, tally, nowMs } = tx;
+/**
+ * What the nodes share and nobody can read any more, because somebody has written over it, is that of a node that asks.
+ * @returns sentences for its log
+ */
+export function restoreShared(tx: Transaction, options: JoinOptions): string[] {
+  const { crawl } = tx;
+  const notices: string[] = [];
+  if (crawl.tunables.isGuess === true) {
+    crawl.tunables = options.tunables;
+    placeBusyDomains(tx);
+    notices.push(
+      'delays and concurrency of the crawl could not be read, as somebody has written over them: those of this node hold now',
+    );
+  }
+  if (crawl.run === null) {
+    crawl.run = newRun(tx, options);
+    notices.push(
+      'the budgets of this run could not be read, as somebody has written over them: those of this node hold now',
+    );
+  }
+  return notices;
+}
+
+function newRun({ nowMs, counters }: Transaction, { args, budgets }: JoinOptions): Run {
   const id = randomBytes(8).toString('hex');
   const ended = { closing: null, closed: null, asking: null, asked: null };
+  return { id, args, startedAtMs: nowMs, budgets, counters: splitStats(counters.all()).counters, ...ended };
+}
+
+function beginRun(tx: Transaction, options: JoinOptions): void {
+  const { crawl, tally, nowMs } = tx;
   const counted = {
     run_leased: 0,
     stall_tried: 0,
@@ -146,9 +174,8 @@ function beginRun(tx: Transaction, { args, budgets, startsAgain }: JoinOptions):
     run_accepted: 0,
   };
   Object.assign(tally, { ...counted, run_error_pages: 0, run_good_pages: 0, busy_at: nowMs });
-  const { counters } = splitStats(tx.counters.all());
-  crawl.run = { id, args, startedAtMs: nowMs, budgets, counters, ...ended };
-  if (startsAgain) setStart(crawl, startKey(args), 0);
+  crawl.run = newRun(tx, options);
+  if (options.startsAgain) setStart(crawl, startKey(options.args), 0);
 }
 
 /** Forget the earlier runs where a new one begins, and say what became of it otherwise. */

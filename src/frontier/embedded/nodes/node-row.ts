@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { isPipelineOutbox } from '../../../feed-outbox.js';
 import type { JoinOptions } from '../../frontier.js';
 import type { Flag } from '../base/crawl-row.js';
+import { storedJson } from '../file/stored-json.js';
 
 export interface NodeRow {
   readonly number: number;
@@ -29,7 +30,7 @@ export interface JoinedNode {
 }
 
 /** Ids of the outboxes that get its items. */
-export const feedsOf = ({ feeds }: NodeRow): readonly string[] => JSON.parse(feeds) as string[];
+export const feedsOf = ({ feeds }: NodeRow): readonly string[] => storedJson(feeds, 'node', 'feeds');
 
 /** Those of them that belong to item pipelines. */
 export const pipelinesOf = (node: NodeRow): readonly string[] => feedsOf(node).filter(isPipelineOutbox);

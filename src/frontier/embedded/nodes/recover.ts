@@ -7,6 +7,7 @@ import {
   MAX_CRASHES,
   MAX_CRASHES_AMONG_KILLS,
 } from '../../frontier.js';
+import type { RecoveryStep } from '../../recovery.js';
 import type { Transaction } from '../base/transaction.js';
 import { sweepSome } from '../crawl/sweep.js';
 import { fail } from '../failed/failed-list.js';
@@ -28,40 +29,29 @@ export function heartbeat(tx: Transaction, incarnation: string, pagesPerSecond: 
   return 'alive';
 }
 
-/** A dead node of which a step returned requests to the queue, or that it deregistered. */
-interface HandledNode {
-  readonly number: number;
-  readonly id: string;
-  readonly requests: number;
-}
-
-/** One step of recovery, and of sweeping what a process that was killed had cleared. @returns whether that was all. */
-export function recoverStep(tx: Transaction): {
-  handled: HandledNode[];
-  failed: CrashedRequest[];
-  isDone: boolean;
-} {
-  const handled: HandledNode[] = [];
+/** One step of recovery, and of sweeping what a process that was killed had cleared. */
+export function recoverStep(tx: Transaction): RecoveryStep {
+  const nodes: RecoveryStep['nodes'][number][] = [];
   const failed: CrashedRequest[] = [];
   let isDone = sweepSome(tx);
-  if (!tx.hasCrawl) return { handled, failed, isDone };
+  if (!tx.hasCrawl) return { nodes, failed, isDone };
   isDone = tx.dupefilter.tidy() && isDone;
   declareDead(tx);
   let left = STEP;
   for (const node of tx.nodes.all()) {
     if (node.is_dead === 0) continue;
     const leases = node.leased > 0 ? moveLeases(tx, node, left, failed) : [];
-    const requests = leases.length;
-    left -= requests;
-    if (requests > 0 || node.leased === 0) handled.push({ number: node.number, id: node.id, requests });
+    const count = leases.length;
+    left -= count;
+    if (count > 0 || node.leased === 0) nodes.push({ incarnation: node.number, id: node.id, count });
     if (node.leased > 0) isDone = false;
     else {
-      const wasSuspect = requests === 1 && leases[0]!.crashes > 0;
+      const wasSuspect = count === 1 && leases[0]!.crashes > 0;
       if (!wasSuspect) noteKill(tx);
       tx.nodes.drop(node.number);
     }
   }
-  return { handled, failed, isDone };
+  return { nodes, failed, isDone };
 }
 
 /** A node died that was not processing a suspect. */

@@ -14,12 +14,9 @@ export function setStart(crawl: CrawlRow, key: string, start: Start): void {
   crawl.starts = { ...crawl.starts, [key]: start };
 }
 
-/** Whether the start requests of the run are all pushed. Of a run that could not be read the arguments are not known: then all. */
+/** Whether the start requests of the run are all pushed. */
 export function isStarted(crawl: CrawlRow): boolean {
-  const { run, starts } = crawl;
-  if (run !== null) return startOf(crawl, startKey(run.args)) === 'pushed';
-  const all = Object.values(starts);
-  return all.length > 0 && all.every((start) => start === 'pushed');
+  return startOf(crawl, startKey(crawl.run?.args ?? {})) === 'pushed';
 }
 
 /** Make the node the one that runs `start()`, unless another live node does or all of it was pushed. */

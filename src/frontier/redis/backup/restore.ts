@@ -5,37 +5,50 @@ import {
   type BackupRequest,
   type Backups,
   type EntryOf,
+  type RestoreTicket,
   restoredCookie,
   seedOf,
   textBytes,
 } from '../../backup/entry.js';
+import { judgeRestore } from '../../backup/parts.js';
 import { delayInBounds, requireIds } from '../../clamp-values.js';
-import type { FailedRequest, Part } from '../../frontier.js';
+import type { FailedRequest } from '../../frontier.js';
 import type { OpenOptions } from '../../open-options.js';
-import { nodesAtWork, otherRestore, partNotEmpty, restoreGone } from '../../refusals.js';
+import { nodesAtWork, otherRestore, restoreGone } from '../../refusals.js';
 import type { Arguments } from '../connection/lua-message.js';
 import { int, json } from '../connection/reply.js';
 import { changeArguments } from '../cookies/cookie-reply.js';
+import { countParts } from '../crawl/snapshot.js';
 import type { CrawlAccess } from '../crawl-access.js';
+import { internalKey } from '../keys.js';
 import { startField } from '../nodes/join.js';
 import { domainName } from '../request-columns.js';
 import { storedStat } from '../stored-stats.js';
 import { indexArguments, seenArguments } from './dupefilter.js';
 
 /** The answer of `lua/backup/restore-begin.lua`. Which field there is depends on the status. */
-type Begun = Readonly<{ status: string; entries: number; nodes: number; part: Part }>;
+type Begun = Readonly<{ status: string; entries: number; nodes: number; restoredFrom?: string }>;
 
 /** The verbs of a restore. */
-export function redisRestore({ options, call, forNewMeta }: CrawlAccess): Omit<Backups, 'read'> {
+export function redisRestore({ connection, options, call, forNewMeta }: CrawlAccess): Omit<Backups, 'read'> {
+  const { keys } = options;
+
+  async function begin(ticket: RestoreTicket, mayBegin: boolean): Promise<number | null> {
+    const { id, force } = ticket;
+    const args = { restore: id, force, mayBegin, ...forNewMeta() };
+    const { status, entries, nodes, restoredFrom = null } = json<Begun>(await call('restore_begin', args));
+    if (status === 'live') throw nodesAtWork(nodes, 'restore');
+    if (status === 'other') throw otherRestore();
+    if (status === 'begun') return entries;
+    const [counts, waiting] = await connection.patiently((client) =>
+      Promise.all([countParts(client, keys), client.hlen(internalKey(keys, 'outbox'))]),
+    );
+    const judged = judgeRestore({ ...counts, items: counts.items + waiting }, ticket, restoredFrom);
+    return judged === 'whole' ? null : begin(ticket, true);
+  }
+
   return {
-    async begin({ id, parts, exclusive, force }) {
-      const args = { restore: id, force, parts, exclusive, ...forNewMeta() };
-      const { status, entries, nodes, part } = json<Begun>(await call('restore_begin', args));
-      if (status === 'live') throw nodesAtWork(nodes, 'restore');
-      if (status === 'full') throw partNotEmpty(part);
-      if (status === 'other') throw otherRestore();
-      return status === 'whole' ? null : entries;
-    },
+    begin: (ticket) => begin(ticket, false),
     async apply(id, number, entry) {
       // The bits of other classes of dupefilters need no index.
       if (entry.kind === 'dupefilter' && entry.index === null) return;

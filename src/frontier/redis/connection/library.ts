@@ -30,8 +30,8 @@ const reasons = Object.entries(closingReasons)
   .map(([budget, reason]) => `{ budget = '${budget}', reason = '${reason}' }`)
   .join(', ');
 
-/** What runs while the library is loaded; all else only declares what a call runs. */
-const first = ['base/verbs.lua', 'dupefilters/dupefilters.lua', 'dupefilters/expiring.lua'];
+/** What other files call while the library is loaded: to register a verb, and to make a class of dupefilters that expire. */
+const first = ['base/verbs.lua', 'dupefilters/expiring.lua'];
 
 export interface Library {
   /** What FUNCTION LOAD takes. */

@@ -22,29 +22,15 @@ export async function seenCount(client: Client, keys: FrontierKeys): Promise<num
 
 /** Memory of all its keys. */
 export async function dupefilterBytes(client: Client, keys: FrontierKeys): Promise<number> {
-  const index = await readIndex(client, keys);
+  const { generation, pieces: all } = await client.hgetall(dupefilterKey(keys, 'index'));
   const names = [keys.dupefilter, ...dupefilterWords.map((word) => dupefilterKey(keys, word))];
   const own = await sum(names, (name) => bytesOf(client, name));
-  if (index === null) return own;
-  const count = Math.min(SAMPLED, index.pieces);
-  const sample = Array.from({ length: count }, (_, n) => Math.floor((n * index.pieces) / count));
-  const measured = await sum(sample, (n) => bytesOf(client, dupefilterPiece(keys, index.generation, n)));
-  return own + Math.round((measured * index.pieces) / Math.max(1, count));
-}
-
-export interface PieceIndex {
-  readonly generation: string;
-  readonly pieces: number;
-  readonly seen: number;
-  /** Of a Bloom filter: all pieces before this one were allocated. */
-  readonly allocated: number;
-}
-
-/** Null for a dupefilter of one key, or none. */
-export async function readIndex(client: Client, keys: FrontierKeys): Promise<PieceIndex | null> {
-  const { generation, pieces, seen, allocated } = await client.hgetall(dupefilterKey(keys, 'index'));
-  if (generation === undefined) return null;
-  return { generation, pieces: Number(pieces), seen: Number(seen), allocated: Number(allocated ?? 0) };
+  if (generation === undefined) return own;
+  const pieces = Number(all);
+  const count = Math.min(SAMPLED, pieces);
+  const sample = Array.from({ length: count }, (_, n) => Math.floor((n * pieces) / count));
+  const measured = await sum(sample, (n) => bytesOf(client, dupefilterPiece(keys, generation, n)));
+  return own + Math.round((measured * pieces) / Math.max(1, count));
 }
 
 /** The dupefilter that the crawl agreed on; null where none was written yet. */

@@ -70,14 +70,23 @@ function keys.refuseOther(key, wanted)
 end
 
 local SIZE_COMMANDS = { hash = 'HLEN', list = 'LLEN', set = 'SCARD', zset = 'ZCARD' }
+-- The command for each of KEYS that is always of the same type, else false.
+local commands = {}
+for i = 1, #keyWords do commands[i] = SIZE_COMMANDS[keyTypes[keyWords[i]]] or false end
+
+local function askSizes(KEYS)
+  for i = 1, #commands do
+    if commands[i] then redis.call(commands[i], KEYS[i]) end
+  end
+end
 
 -- Refuses a call when somebody has put another type into a key, before the first write: Redis would end the call at the first
--- command on that key, in its middle. Asks for sizes, since TYPE takes twice as long.
+-- command on that key, in its middle. Asks for sizes, since TYPE takes twice as long, and under one pcall: a redis.pcall for
+-- each key takes half as long again.
 function keys.refuseForeign(KEYS)
-  for i = 1, #keyWords do
-    local type = keyTypes[keyWords[i]]
-    local command = SIZE_COMMANDS[type]
-    if command and not tonumber(redis.pcall(command, KEYS[i])) then keys.refuseOther(KEYS[i], type) end
+  if pcall(askSizes, KEYS) then return end
+  for i, word in ipairs(keyWords) do
+    if keyTypes[word] then keys.refuseOther(KEYS[i], keyTypes[word]) end
   end
 end
 

@@ -14,7 +14,6 @@ function delayTimer.start(crawl, d, random, beginAt)
   local delay = delayTimer.delay(crawl, d)
   if delay > 0 then
     local factor = domainLimits.isRandomized(crawl, d) and 1 + random / 2 or 1
-    d.lastAtBefore, d.nextAtBefore = d.lastAt, d.nextAt
     d.nextAt = beginAt + math.ceil(delay * factor)
   end
   d.lastAt = beginAt
@@ -37,9 +36,4 @@ end
 function delayTimer.bound(crawl, d)
   d.nextAt = math.min(d.nextAt, crawl.nowMs + math.ceil(delayTimer.delay(crawl, d)))
   if d.blockedUntil > domains.atMostADay(crawl, math.huge) then d.blockedUntil = 0 end
-end
-
--- As before the last start.
-function delayTimer.setBack(d)
-  if d.nextAtBefore then d.lastAt, d.nextAt = d.lastAtBefore, d.nextAtBefore end
 end

@@ -10,35 +10,16 @@
 --   JSON has call: number of the call that created the leases; call number and request id form the token · leases: domain,
 --   delayMs, crashes of each, in the order of the ids · waitMs: when to ask again · crawl: its state. O(k log n) for k leases.
 
--- Drops requests whose record vanished, and counts them as lost. Returns the others.
-local function withRecords(crawl, taken)
-  local ids, found, dropped = {}, {}, {}
-  for i, request in ipairs(taken) do ids[i] = request.id end
-  for i, record in ipairs(lists.read('HMGET', crawl.keys.requests, ids)) do
-    if record then
-      taken[i].record = storedRecord.json(record)
-      found[#found + 1] = taken[i]
-    else
-      domains.cancel(crawl, taken[i].domain)
-      dropped[#dropped + 1] = ids[i]
-    end
-  end
-  lists.send('HDEL', crawl.keys.crashes, dropped)
-  losses.note(crawl, dropped)
-  return found
-end
-
 -- Takes the best ready requests, up to `room`. Returns them, and whether more may be leased now.
 local function takeBest(crawl, room)
   local found, lost = {}, 0
   repeat
     domains.saveStates(crawl)
     local choice = readyRequests.choose(crawl, room - #found)
-    readyRequests.take(crawl, choice)
-    local withRecord = withRecords(crawl, choice.requests)
-    local lostNow = #choice.requests - #withRecord
+    local taken = readyRequests.take(crawl, choice)
+    local lostNow = #choice.requests - #taken
     lost = lost + lostNow
-    lists.append(found, withRecord)
+    lists.append(found, taken)
     if choice.hasReadAll and lostNow == 0 or #found == room then return found, choice.hasMore end
   until lost >= limits.MAX_LOST_AT_ONCE
   return found, true
@@ -48,7 +29,7 @@ end
 local function takeAvailable(crawl, room)
   local isVolunteer, suspect = suspects.volunteer(crawl)
   if isVolunteer then
-    local found = suspect and withRecords(crawl, { suspects.take(crawl, suspect) }) or {}
+    local found = { suspect and suspects.take(crawl, suspect) }
     return found, suspect and #found == 0, false
   end
   if fairShare.standsBack(crawl) then return {}, false, true end
@@ -91,7 +72,7 @@ function lease.run(crawl)
   elseif isOpen and wanted > 0 then
     queue.promoteDelayed(crawl)
     domains.promoteWaiting(crawl)
-    if room > 0 then given, hasMore, stoodBack = takeAvailable(crawl, room) end
+    if room > 0 and not meta.get(crawl, 'stall_drains') then given, hasMore, stoodBack = takeAvailable(crawl, room) end
   end
   local ids, records, leased = {}, {}, {}
   for i, request in ipairs(given) do

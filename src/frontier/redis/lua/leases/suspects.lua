@@ -27,12 +27,13 @@ function suspects.volunteer(crawl)
   return entry ~= nil, entry and not isBusy(crawl) and entry or nil
 end
 
--- Takes a chosen suspect out of the queue, and starts the delay timer of its domain.
+-- Takes a chosen suspect out of the queue, and starts the delay timer of its domain. Nil where its record vanished.
 function suspects.take(crawl, entry)
   local sortKey, d = queue.sortKeyOf(entry), domains.of(crawl, queue.domainOf(entry))
   local request = queue.requestOf(d.name, sortKey, delayTimer.delay(crawl, d))
   request.crashes = reader.number(redis.call('HGET', crawl.keys.crashes, request.id)) or 1
   redis.call('ZREM', crawl.keys.suspects, entry)
+  if #losses.withRecords(crawl, { request }) == 0 then return nil end
   d.active = d.active + 1
   delayTimer.start(crawl, d, crawl.args.lease.random, crawl.nowMs)
   domains.markChanged(crawl, d)

@@ -72,16 +72,22 @@ function readyRequests.choose(crawl, room)
     hasMore = at < #candidates or not hasReadAll }
 end
 
--- Takes what was chosen out of the queue, and starts the delay timers.
+-- Takes what was chosen out of the queue, and starts the delay timers. Returns the requests without those whose record vanished.
 function readyRequests.take(crawl, choice)
   local members = {}
   for i, request in ipairs(choice.requests) do members[i] = queue.memberOf(request.domain, request.order .. request.id) end
   lists.send('ZREM', crawl.keys.queue, members)
   lists.send('ZREM', crawl.keys.ready, choice.unknown)
+  local taken, counts = losses.withRecords(crawl, choice.requests), {}
+  for _, request in ipairs(taken) do counts[request.domain] = (counts[request.domain] or 0) + 1 end
   for n, candidate in ipairs(choice.domains) do
-    local d = candidate.domain
-    d.active, d.head = d.active + candidate.count, candidate.head
-    if candidate.count > 0 then delayTimer.start(crawl, d, (crawl.args.lease.random + n * 0.618) % 1, crawl.nowMs) end
+    local d, count = candidate.domain, counts[candidate.domain.name]
+    d.head = candidate.head
+    if count then
+      d.active = d.active + count
+      delayTimer.start(crawl, d, (crawl.args.lease.random + n * 0.618) % 1, crawl.nowMs)
+    end
     domains.markChanged(crawl, d)
   end
+  return taken
 end

@@ -12,6 +12,20 @@ function losses.note(crawl, ids)
   if forgotten > 0 then meta.raiseEpoch(crawl) end
 end
 
+-- Of requests that were taken out of the queue those that have a record, with it. The others are counted as lost.
+function losses.withRecords(crawl, taken)
+  local ids, found, dropped = {}, {}, {}
+  for i, request in ipairs(taken) do ids[i] = request.id end
+  for i, record in ipairs(lists.read('HMGET', crawl.keys.requests, ids)) do
+    taken[i].record = storedRecord.json(record)
+    local list = record and found or dropped
+    list[#list + 1] = record and taken[i] or ids[i]
+  end
+  lists.send('HDEL', crawl.keys.crashes, dropped)
+  losses.note(crawl, dropped)
+  return found
+end
+
 -- Requests that wait, are leased or failed.
 function losses.found(crawl)
   return queue.pending(crawl) + redis.call('ZCARD', crawl.keys.delayed) + redis.call('HLEN', crawl.keys.leases)
