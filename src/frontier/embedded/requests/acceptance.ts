@@ -136,8 +136,8 @@ function reviveFailed(tx: Transaction, request: FrontierRequest, id: Uint8Array)
 
 /** Write a request that is pending or delayed from now on. @returns false where its id is live already. */
 function insert(tx: Transaction, request: FrontierRequest, id: Uint8Array): boolean {
-  const { domain, dontFilter, record } = request;
-  const added = { id, domain, priority: priorityInBounds(request.priority), crashes: 0, dontFilter, record };
+  const { domain, record } = request;
+  const added = { id, domain, priority: priorityInBounds(request.priority), crashes: 0, record };
   const delayMs = delayInBounds(request.delayMs);
   const arrival = tx.takeArrival();
   return insertRequest(tx, added, arrival, delayMs > 0 ? dueAfter(tx, arrival, delayMs) : null);
