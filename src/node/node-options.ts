@@ -113,6 +113,8 @@ export interface NodeOptions {
   readonly waitTimeoutMs: number;
   /** Interval of heartbeats and of reconcile; NODE_TIMEOUT / 6 unless set. */
   readonly heartbeatMs: number;
+  /** STATS_HISTORY, in minutes. */
+  readonly historyMinutes: number;
   /** MAIN_LOOP_TIMEOUT: without main-loop progress for so long, heartbeats stop. */
   readonly mainLoopTimeoutMs: number;
   /** Every line of stderr is JSON. */

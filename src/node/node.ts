@@ -16,7 +16,7 @@ import {
 } from '../errors.js';
 import { type Joined, type LeaseAnswer, MAX_WAIT_MS, type Shape } from '../frontier/frontier.js';
 import type { OpenModules } from '../user-code/open-modules.js';
-import { Heartbeat, type HeartbeatNews } from './membership/heartbeat.js';
+import { Heartbeat, type HeartbeatNews, type HeartbeatReport } from './membership/heartbeat.js';
 import { Incarnation } from './membership/incarnation.js';
 import { announce, join, pushStart, sayNothingNew } from './membership/membership.js';
 import { NodeState } from './membership/node-state.js';
@@ -203,7 +203,10 @@ async function leave(node: NodeState, self: Incarnation, end: NodeEnding): Promi
     persist: options.shape.persist,
     force,
     disowned,
-    readTotals: (leftMs) => node.readFinalTotals(end.reason, leftMs),
+    readTotals: async (leftMs) => {
+      await node.reportRest(self.slots, self.joined.incarnation);
+      await node.readFinalTotals(end.reason, leftMs);
+    },
     onLast: () => node.noteLast(),
   });
   self.end();
@@ -292,10 +295,15 @@ function startHeartbeat(node: NodeState, joined: Joined, current: () => Incarnat
     endsProcess: options.endsStuckProcess,
     speaksJson: options.speaksJson,
     pulse: node.pulse.buffer,
+    historyMinutes: options.historyMinutes,
   };
-  return new Heartbeat(beat, onNews, log, (of) =>
-    node.deps.frontier.heartbeat(of, node.pulse.pagesPerSecond),
+  const { telemetry, pulse } = node;
+  const onReported = ({ sequence, upTo }: HeartbeatReport) => telemetry.noteReported(sequence, upTo);
+  const heartbeat = new Heartbeat(beat, { onNews, onReported }, log, (of) =>
+    node.deps.frontier.heartbeat(of, pulse.pagesPerSecond),
   );
+  node.onHandOver = (handed) => heartbeat.hand(handed);
+  return heartbeat;
 }
 
 /** With jitter, so that idle nodes do not ask at the same time. Without a pause only after an answer with leases. */

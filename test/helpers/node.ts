@@ -36,6 +36,7 @@ export function nodeOptions(some: Partial<NodeOptions> = {}): NodeOptions {
     startTimeoutMs: 200,
     graceMs: 10_000,
     waitTimeoutMs: 60_000,
+    historyMinutes: 60,
     heartbeatMs: 500,
     speaksJson: false,
     endsStuckProcess: true,

@@ -6,6 +6,7 @@ import { domainOfRecord, readRecord } from '../../crawler/requests/recorded-requ
 import { maskedCookies } from '../../crawler/requests/session-cookies.js';
 import { duration, howMany } from '../../format-amounts.js';
 import type { Inspection, RequestLife, RequestState } from '../../frontier/frontier.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
 import type { CliCommand } from '../command.js';
 import { masked, print, printJson } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
@@ -55,36 +56,21 @@ export const command: CliCommand = {
         ...(typeof options.method === 'string' ? { method: options.method } : {}),
         ...(typeof options.data === 'string' ? { body: options.data } : {}),
       });
-      const first = await frontier.inspect(request);
+      let inspection = await frontier.inspect(request);
       // An id does not give the domain; the record does.
-      const isById = request.domain === '' && first.record !== null;
-      const record = isById ? readRecord(first.record) : null;
-      const inspection =
-        record === null
-          ? first
-          : await frontier.inspect({ ...request, domain: domainOfRecord(record, loaded.settings) });
-      const described = describe(spider, loaded.settings.JOB, url, request, inspection);
-      const cookies = await maskedCookies(
-        frontier,
-        described.url,
-        readRecord(inspection.record),
-        loaded.settings.COOKIES_MAX_HEADER,
-      );
-      const shown = { ...described, cookies };
+      const byId = request.domain === '' ? readRecord(inspection.record) : null;
+      if (byId !== null) {
+        inspection = await frontier.inspect({ ...request, domain: domainOfRecord(byId, loaded.settings) });
+      }
+      const record = readRecord(inspection.record);
+      const crawl = { spider, job: loaded.settings.JOB };
+      const described = describe(record?.url ?? url, request, inspection, record);
+      const { COOKIES_MAX_HEADER } = loaded.settings;
+      const cookies = await maskedCookies(frontier, described.url, record, COOKIES_MAX_HEADER);
+      const shown = { ...crawl, ...described, cookies };
       if (context.globals.json) printJson(context, masked(context, shown));
       else {
-        const isOfPeriod = shown.state === 'seen' && shown.period !== null;
-        const state = (isOfPeriod ? seenInPeriod : meanings[shown.state]).replace(
-          'CRAWL',
-          crawlArguments(context, { spider, job: loaded.settings.JOB }),
-        );
-        const rows = {
-          ...shown,
-          seen: shown.seen ? 'yes' : 'no',
-          state: `${shown.state}: ${state}`,
-          life: inWords(shown.life),
-          ...timesInWords(shown, Date.now()),
-        };
+        const rows = { ...shown, ...inWords(described, crawlArguments(context, crawl), Date.now()) };
         for (const [name, value] of Object.entries(rows)) {
           if (value === null) continue;
           const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
@@ -96,72 +82,77 @@ export const command: CliCommand = {
   },
 };
 
-type Failure = NonNullable<Inspection['failure']>;
 type Described = ReturnType<typeof describe>;
 
 /** Fields are null when the record is gone or unreadable. `period` is set when a refresh rule applies. */
 function describe(
-  spider: string,
-  job: string | null,
-  text: string,
+  url: string,
   { fingerprint, period }: Identified,
-  { state, seen, record, crashes, owner, leasedAtMs, dueAtMs, failure, life }: Inspection,
+  { state, seen, crashes, owner, leasedAtMs, dueAtMs, failure, life }: Inspection,
+  request: RequestRecord | null,
 ) {
-  const request = readRecord(record);
   return {
-    ...{ spider, job, url: request?.url ?? text, fingerprint, period, state, seen },
-    life: life === null ? null : lifeOf(life),
+    ...{ url, fingerprint, period, state, seen, life: life && lifeOf(life) },
     attempts: failure?.attempts ?? request?.attempts ?? life?.attempts ?? null,
-    crashes: request === null ? null : crashes,
-    owner,
-    leasedAt: leasedAtMs === null ? null : new Date(leasedAtMs).toISOString(),
-    dueAt: dueAtMs === null ? null : new Date(dueAtMs).toISOString(),
-    failure: failure === null ? null : failureJson(failure),
+    ...{ crashes: request && crashes, owner, leasedAt: instant(leasedAtMs), dueAt: instant(dueAtMs) },
+    failure: failure && failureJson(failure),
     method: request?.method ?? null,
     priority: request?.priority ?? null,
     depth: request?.depth ?? null,
-    callback: request === null ? null : (request.callback ?? 'parse'),
+    callback: request && (request.callback ?? 'parse'),
     errback: request?.errback ?? null,
     redirects: request?.redirects ?? null,
-    acceptedAt: request === null ? null : new Date(request.acceptedAtMs).toISOString(),
-    meta: request === null || Object.keys(request.meta).length === 0 ? null : request.meta,
-    cbKwargs: request === null || Object.keys(request.cbKwargs).length === 0 ? null : request.cbKwargs,
+    acceptedAt: instant(request?.acceptedAtMs),
+    meta: unlessEmpty(request?.meta),
+    cbKwargs: unlessEmpty(request?.cbKwargs),
   };
 }
 
-function failureJson({ failedAtMs, reason, status, attempts, node, detail }: Failure) {
+const instant = (atMs: number | null = null) => (atMs === null ? null : new Date(atMs).toISOString());
+const unlessEmpty = (map: object = {}) => (Object.keys(map).length === 0 ? null : map);
+
+function failureJson({
+  failedAtMs,
+  reason,
+  status,
+  attempts,
+  node,
+  detail,
+}: NonNullable<Inspection['failure']>) {
   return { reason, status, attempts, node, at: new Date(failedAtMs).toISOString(), detail };
-}
-
-/** Instants with the time since or until them. */
-function timesInWords({ state, owner, leasedAt, dueAt, failure, acceptedAt }: Described, nowMs: number) {
-  const ago = (at: string) => `${at} (${duration(nowMs - Date.parse(at))} ago)`;
-  return {
-    owner,
-    leasedAt: leasedAt === null ? null : ago(leasedAt),
-    dueAt:
-      dueAt === null
-        ? null
-        : `${dueAt} (in ${duration(Math.max(0, Date.parse(dueAt) - nowMs))}${state === 'pending' ? ', when its domain may be asked again' : ''})`,
-    failure:
-      failure === null
-        ? null
-        : [
-            failure.status === null ? failure.reason : `${failure.reason}, HTTP ${failure.status}`,
-            `after ${howMany(failure.attempts, 'attempt')}`,
-            ...(failure.node === '' ? [] : [`on node ${failure.node}`]),
-            `at ${ago(failure.at)}`,
-            ...(failure.detail === null ? [] : [failure.detail]),
-          ].join(', '),
-    acceptedAt: acceptedAt === null ? null : ago(acceptedAt),
-  };
 }
 
 /** What a StateDupeFilter stores about a request, even when its record is gone. */
 const lifeOf = ({ atMs, ...life }: RequestLife) => ({ ...life, at: new Date(atMs).toISOString() });
 
-function inWords(life: ReturnType<typeof lifeOf> | null): string | null {
-  if (life === null) return null;
-  const status = life.status === null ? '' : `, HTTP ${life.status}`;
-  return `${life.state} at ${life.at}${status}, ${howMany(life.attempts, 'attempt')}`;
+/** The fields that read otherwise as text: instants with the time since or until them, and the meaning of the state. */
+function inWords(
+  { state, seen, period, life, leasedAt, dueAt, failure, acceptedAt }: Described,
+  crawl: string,
+  nowMs: number,
+) {
+  const ago = (at: string | null) => at && `${at} (${duration(nowMs - Date.parse(at))} ago)`;
+  const meaning = state === 'seen' && period !== null ? seenInPeriod : meanings[state];
+  const due = dueAt && duration(Math.max(0, Date.parse(dueAt) - nowMs));
+  const ofDomain = state === 'pending' ? ', when its domain may be asked again' : '';
+  return {
+    seen: seen ? 'yes' : 'no',
+    state: `${state}: ${meaning.replace('CRAWL', crawl)}`,
+    life: life && `${life.state} at ${life.at}${httpStatus(life)}, ${howMany(life.attempts, 'attempt')}`,
+    leasedAt: ago(leasedAt),
+    dueAt: due && `${dueAt} (in ${due}${ofDomain})`,
+    failure:
+      failure &&
+      [
+        `${failure.reason}${httpStatus(failure)}`,
+        `after ${howMany(failure.attempts, 'attempt')}`,
+        ...(failure.node === '' ? [] : [`on node ${failure.node}`]),
+        `at ${ago(failure.at)}`,
+        ...(failure.detail === null ? [] : [failure.detail]),
+      ].join(', '),
+    acceptedAt: ago(acceptedAt),
+  };
 }
+
+const httpStatus = ({ status }: { readonly status: number | null }) =>
+  status === null ? '' : `, HTTP ${status}`;

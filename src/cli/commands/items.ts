@@ -7,16 +7,16 @@ import os from 'node:os';
 import { Argument, type Command } from 'commander';
 import { exportItems } from '../../crawler/feeds/export-items.js';
 import { type FeedTarget, feedTargets } from '../../crawler/feeds/feed-targets.js';
-import { type OrphansOptions, orphanOf, writeOrphanedFeed } from '../../crawler/feeds/orphaned-feeds.js';
+import type { FeedsOfCrawl } from '../../crawler/feeds/open-target.js';
+import { orphanOf, writeOrphanedFeed } from '../../crawler/feeds/orphaned-feeds.js';
 import { userFeedRecords } from '../../crawler/feeds/user-feed-records.js';
-import { crawlName } from '../../crawler/project/crawls-in-store.js';
+import { type CrawlName, crawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { CrawlnodeError, RefusedError, UsageError } from '../../errors.js';
 import { isPipelineOutbox } from '../../feed-outbox.js';
 import { n } from '../../format-amounts.js';
-import type { Frontier, OutboxSnapshot } from '../../frontier/frontier.js';
+import type { OutboxSnapshot } from '../../frontier/frontier.js';
 import { silentLogger } from '../../log.js';
-import type { FeedRecords } from '../../pipelines/feeds/feed-records.js';
 import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
@@ -84,33 +84,26 @@ export const command: CliCommand = {
     const { settings } = loaded;
     const target = targetOf(context, spider, options, settings);
     const open = openOptions(settings, spider);
-    const records = userFeedRecords(context.env, open);
     return withFrontier(open, async (frontier) => {
+      const crawl = { spider, job: settings.JOB };
+      const files = { frontier, settings, records: userFeedRecords(context.env, open), log: silentLogger };
       if (action === 'list') {
-        const limit = (options.limit as number | undefined) ?? SHOWN;
-        await printItems(context, { spider, job: settings.JOB }, frontier, limit);
+        await printItems(context, crawl, frontier, (options.limit as number | undefined) ?? SHOWN);
         return 0;
       }
       if (target !== null) {
-        const max = options.max as number;
-        await exportList(context, spider, frontier, { target, records, settings, max });
+        await exportList(context, crawl, files, target, options.max as number | undefined);
         return 0;
       }
       const { outbox, items } = await frontier.snapshot();
-      const how = { frontier, settings, records, staleMs: settings.NODE_TIMEOUT * 1000, log: silentLogger };
       const exports: Export[] = [];
-      for (const feed of outbox.filter(waitsForFile)) {
-        exports.push(await exportOne(feed, how));
-      }
+      for (const feed of outbox.filter(waitsForFile)) exports.push(await exportOne(feed, files));
       if (context.globals.json) {
-        printJson(context, {
-          spider,
-          job: settings.JOB,
-          files: exports.map(({ failed: _, ...rest }) => rest),
-        });
-      } else show(context, crawlName({ spider, job: settings.JOB }), exports);
-      if (items > 0 && !context.globals.json) {
-        note(context, `${n(items)} items are in ${open.keys.items}; -o FILE moves them into a file`);
+        printJson(context, { ...crawl, files: exports.map(({ failed: _, ...rest }) => rest) });
+      } else {
+        show(context, crawlName(crawl), exports);
+        if (items > 0)
+          note(context, `${n(items)} items are in ${open.keys.items}; -o FILE moves them into a file`);
       }
       return exports.some(({ failed }) => failed) ? 1 : 0;
     });
@@ -139,40 +132,33 @@ function targetOf(
   { output, overwriteOutput, max }: Readonly<Record<string, unknown>>,
   settings: Settings,
 ): FeedTarget | null {
-  const [append, overwrite] = [output, overwriteOutput].map((file) =>
-    file === undefined ? [] : [file as string],
-  );
-  if (append!.length + overwrite!.length > 1) throw new UsageError('-o and -O contradict each other');
-  if (append!.length + overwrite!.length === 0) {
+  if (output !== undefined && overwriteOutput !== undefined)
+    throw new UsageError('-o and -O contradict each other');
+  if (output === undefined && overwriteOutput === undefined) {
     if (max !== undefined) throw new UsageError('--max goes with -o or -O');
     return null;
   }
+  const list = (file: unknown) => (file === undefined ? [] : [String(file)]);
   const names = { name: spider, job: settings.JOB, time: new Date() };
-  return feedTargets(cwd, append!, overwrite!, settings, names)[0]!;
+  return feedTargets(cwd, list(output), list(overwriteOutput), settings, names)[0]!;
 }
 
 async function exportList(
   context: Context,
-  spider: string,
-  frontier: Frontier,
-  how: {
-    readonly target: FeedTarget;
-    readonly records: FeedRecords;
-    readonly settings: Settings;
-    readonly max?: number;
-  },
+  crawl: CrawlName,
+  files: FeedsOfCrawl,
+  target: FeedTarget,
+  max = Number.POSITIVE_INFINITY,
 ): Promise<void> {
-  const { target, records, settings, max = Number.POSITIVE_INFINITY } = how;
   const startedAt = performance.now();
   const rate = (written: number) =>
     n(Math.round((written * 1000) / Math.max(1, performance.now() - startedAt)));
   const exported = await withLiveLine(
     context,
     (written) => `${n(written)} items written · ${rate(written)}/s`,
-    (onProgress) =>
-      exportItems({ frontier, target, records, max, staleMs: settings.NODE_TIMEOUT * 1000, onProgress }),
+    (onProgress) => exportItems({ ...files, target, max, onProgress }),
   );
-  const { items, outbox } = await frontier.snapshot();
+  const { items, outbox } = await files.frontier.snapshot();
   if (exported.resumed) note(context, `${target.path}: went on with an export that was cut off`);
   if (exported.foreign > 0) {
     note(context, `${n(exported.foreign)} of them are no JSON objects: they stand under "value"`);
@@ -180,12 +166,12 @@ async function exportList(
   for (const { path, waiting } of outbox.filter(waitsForFile)) {
     note(
       context,
-      `${n(waiting)} items wait for ${path}: "crawlnode items ${crawlArguments(context, { spider, job: settings.JOB })} export" without a file writes them`,
+      `${n(waiting)} items wait for ${path}: "crawlnode items ${crawlArguments(context, crawl)} export" without a file writes them`,
     );
   }
   if (context.globals.json) {
     printJson(context, {
-      ...{ spider, job: settings.JOB, file: target.path },
+      ...{ ...crawl, file: target.path },
       ...{ written: exported.written, inFile: exported.inFile, left: items },
     });
   } else {
@@ -197,7 +183,7 @@ async function exportList(
 /** What waits for a pipeline is passed on by the nodes of the crawl alone. */
 const waitsForFile = ({ feed, waiting }: OutboxSnapshot) => waiting > 0 && !isPipelineOutbox(feed);
 
-async function exportOne(feed: OutboxSnapshot, how: OrphansOptions): Promise<Export> {
+async function exportOne(feed: OutboxSnapshot, how: FeedsOfCrawl): Promise<Export> {
   const { host, waiting } = feed;
   const orphan = orphanOf(feed, how);
   // The store's word, unless this user knows better.
@@ -215,14 +201,8 @@ async function exportOne(feed: OutboxSnapshot, how: OrphansOptions): Promise<Exp
     return stays('the file is not there: put it back, or run this where it is (another container?)', true);
   }
   try {
-    return {
-      host,
-      path,
-      written: await writeOrphanedFeed(orphan, how),
-      waiting: 0,
-      why: null,
-      failed: false,
-    };
+    const written = await writeOrphanedFeed(orphan, how);
+    return { host, path, written, waiting: 0, why: null, failed: false };
   } catch (error) {
     if (!(error instanceof CrawlnodeError)) throw error;
     return stays(error.message, !(error instanceof RefusedError));

@@ -3,7 +3,7 @@ import { committedItems } from '../../crawler/stats/crawl-stats.js';
 import type { Frontier, Snapshot } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import { type Context, logIsJson } from '../context.js';
-import { type Redraw, redrawOn } from '../terminal/live-line.js';
+import { liveLine } from '../terminal/live-line.js';
 import { type Progress, type ProgressNotes, progressLine } from './progress-line.js';
 
 const DRAW_INTERVAL_MS = 1_000;
@@ -24,52 +24,34 @@ export const isLive = (context: Context) => context.stderr.isTTY && !logIsJson(c
 
 /** @param logEveryMs the interval of log lines where there is no live line; 0 for none. */
 export async function createDisplay(context: Context, logEveryMs: number): Promise<Display> {
-  if (!isLive(context)) return loggedDisplay(context, logEveryMs);
-  return live(context, await redrawOn(process.stderr, true));
+  return isLive(context) ? liveDisplay(context) : loggedDisplay(context, logEveryMs);
 }
 
-function live(context: Context, update: Redraw): Display {
-  let text = '';
-  let stop = () => {};
+async function liveDisplay(context: Context): Promise<Display> {
+  let text = () => '';
+  let stopPolling = () => {};
+  const line = await liveLine(context, () => text(), DRAW_INTERVAL_MS);
   return {
-    sink(line) {
-      update.clear();
-      context.stderr.write(line);
-      if (text !== '') update(text);
-    },
+    sink: (written) => line.above(() => context.stderr.write(written)),
     start(frontier, _log, trouble) {
       const rate = pageRate();
       const startedAt = performance.now();
-      let last: { progress: Progress; control: ProgressNotes['control'] } | null = null;
-      let lastAnswerAt = startedAt;
-      const stopPolling = pollSnapshots(frontier, DRAW_INTERVAL_MS, (snapshot) => {
-        lastAnswerAt = performance.now();
-        last = { progress: progressOf(snapshot, rate(snapshot)), control: snapshot.control };
-        draw();
+      let last: { progress: Progress; control: ProgressNotes['control']; at: number } | null = null;
+      stopPolling = pollSnapshots(frontier, DRAW_INTERVAL_MS, (snapshot) => {
+        const progress = progressOf(snapshot, rate(snapshot));
+        last = { progress, control: snapshot.control, at: performance.now() };
       });
-      const draw = () => {
-        if (last === null) return;
+      text = () => {
+        if (last === null) return '';
         const now = performance.now();
-        const silence = now - lastAnswerAt > STALE_AFTER_MS ? `no reply from ${storeName(frontier)}` : null;
-        const notes = {
-          control: last.control,
-          elapsedMs: now - startedAt,
-          trouble: silence ?? trouble(),
-        };
-        text = progressLine(last.progress, notes, context.stderr.columns);
-        update(text);
-      };
-      const timer = setInterval(draw, DRAW_INTERVAL_MS);
-      timer.unref();
-      stop = () => {
-        clearInterval(timer);
-        stopPolling();
+        const silence = now - last.at > STALE_AFTER_MS ? `no reply from ${storeName(frontier)}` : null;
+        const notes = { control: last.control, elapsedMs: now - startedAt, trouble: silence ?? trouble() };
+        return progressLine(last.progress, notes, context.stderr.columns);
       };
     },
     stop() {
-      stop();
-      text = '';
-      update.clear();
+      stopPolling();
+      line.stop();
     },
   };
 }
@@ -134,15 +116,6 @@ function pageRate(): (snapshot: Snapshot) => number {
 
 function progressOf(snapshot: Snapshot, pagesPerSecond: number): Progress {
   const { done, failed, pending, delayed, leased, nodes } = snapshot;
-  const items = committedItems(snapshot);
-  return {
-    pages: done + failed,
-    pagesPerSecond,
-    pending,
-    delayed,
-    leased,
-    failed,
-    items,
-    nodes: nodes.length,
-  };
+  const counts = { pages: done + failed, pagesPerSecond, pending, delayed, leased, failed };
+  return { ...counts, items: committedItems(snapshot), nodes: nodes.length };
 }

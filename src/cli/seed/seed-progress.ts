@@ -38,10 +38,7 @@ export async function seedProgress(
     opened: (opened) => {
       stream = opened;
     },
-    note: (write) => {
-      line.clear();
-      write();
-    },
+    note: line.above,
     stop: line.stop,
   };
 }

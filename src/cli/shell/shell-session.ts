@@ -41,38 +41,26 @@ export interface ShellParts {
 }
 
 export class ShellSession {
-  readonly #context: Context;
-  readonly #fetcher: PoliteFetcher;
-  readonly #stop: AbortSignal;
+  readonly #parts: ShellParts;
   #folder: string | null = null;
   #views = 0;
-  readonly #spider: Spider;
-  readonly #own: OwnSettings | null;
   #response: Response | null = null;
 
-  constructor({ context, fetcher, spider, own, stop }: ShellParts) {
-    this.#context = context;
-    this.#fetcher = fetcher;
-    this.#spider = spider;
-    this.#own = own;
-    this.#stop = stop;
+  constructor(parts: ShellParts) {
+    this.#parts = parts;
   }
 
   /** Define the names of the prompt in the global object. */
   define(): void {
     const constants = {
-      ...{ spider: this.#spider, settings: this.#spider.settings, Request, Response },
+      ...{ spider: this.#parts.spider, settings: this.#parts.spider.settings, Request, Response },
       fetch: (page: string | URL | Request, options?: RequestOptions) => this.fetch(page, options),
       view: (response?: Response) => this.view(response ?? this.#response),
       console: this.#console(),
     };
     for (const [name, value] of Object.entries(constants)) {
-      Object.defineProperty(globalThis, name, {
-        value,
-        writable: true,
-        configurable: true,
-        enumerable: true,
-      });
+      const property = { value, writable: true, configurable: true, enumerable: true };
+      Object.defineProperty(globalThis, name, property);
     }
     Object.defineProperties(globalThis, {
       response: { get: () => this.#response, configurable: true, enumerable: true },
@@ -83,7 +71,7 @@ export class ShellSession {
   /** Download a page, which becomes `response`. */
   async fetch(page: string | URL | Request, options: RequestOptions = {}): Promise<Response> {
     const request = page instanceof Request ? page.replace(options) : new Request(page, options);
-    this.show(await this.#fetcher.fetch(request, this.#stop));
+    this.show(await this.#parts.fetcher.fetch(request, this.#parts.stop));
     return this.#response!;
   }
 
@@ -109,7 +97,7 @@ export class ShellSession {
 
   /** How a result is printed: short for pages and selections. */
   readonly write = (value: unknown): string => {
-    const { env, stdout } = this.#context;
+    const { env, stdout } = this.#parts.context;
     if (value instanceof Response) {
       const { status, url, body } = value;
       return printable(`Response ${status} ${url} (${howMany(body.length, 'byte')})`);
@@ -122,18 +110,18 @@ export class ShellSession {
     if (value instanceof Promise) return 'a promise; put "await" in front: await fetch(url)';
     // An expected error needs no stack trace.
     if (value instanceof Error && 'code' in value) return printable(`${value.name}: ${value.message}`);
-    const { settings } = this.#spider;
+    const { settings } = this.#parts.spider;
     const shown = value === settings ? this.#masked(settings) : value;
     const inspected = (each: unknown) =>
       inspect(each, { colors: hasColour(env, stdout), maxStringLength: 2_000 });
     // A spider and much else holds settings. A text of a page is printed as it is.
-    return this.#context.mask(this.#maskNamed(inspected(shown), inspected));
+    return this.#parts.context.mask(this.#maskNamed(inspected(shown), inspected));
   };
 
   /** As `crawlnode settings` shows them: secrets masked, however short. */
   #masked(settings: object): object {
     return Object.fromEntries(
-      Object.entries(settings).map(([name, value]) => [name, maskSetting(name, value, this.#own)]),
+      Object.entries(settings).map(([name, value]) => [name, maskSetting(name, value, this.#parts.own)]),
     );
   }
 
@@ -143,8 +131,9 @@ export class ShellSession {
    */
   #maskNamed(text: string, inspected: (value: unknown) => string): string {
     let masked = text;
-    for (const [name, value] of Object.entries(this.#spider.settings)) {
-      if (typeof value !== 'string' || value === '' || maskSetting(name, value, this.#own) !== MASK) continue;
+    for (const [name, value] of Object.entries(this.#parts.spider.settings)) {
+      if (typeof value !== 'string' || value === '' || maskSetting(name, value, this.#parts.own) !== MASK)
+        continue;
       masked = masked.replaceAll(`${name}: ${inspected(value)}`, () => `${name}: ${inspected(MASK)}`);
     }
     return masked;
@@ -152,7 +141,7 @@ export class ShellSession {
 
   /** Close the connections. Files of `view` stay, since a browser may show them. */
   async close(): Promise<void> {
-    await this.#fetcher.close();
+    await this.#parts.fetcher.close();
   }
 
   /** Text of a page that is printed must not control the terminal. */
@@ -160,7 +149,7 @@ export class ShellSession {
     const stream = (name: 'stdout' | 'stderr') =>
       new Writable({
         write: (chunk, _encoding, done) => {
-          this.#context[name].write(String(chunk));
+          this.#parts.context[name].write(String(chunk));
           done();
         },
       });
@@ -168,7 +157,7 @@ export class ShellSession {
   }
 
   #hasScreen(): boolean {
-    const { env, stdout } = this.#context;
+    const { env, stdout } = this.#parts.context;
     if (!stdout.isTTY) return false;
     return process.platform !== 'linux' || Boolean(env.DISPLAY ?? env.WAYLAND_DISPLAY);
   }

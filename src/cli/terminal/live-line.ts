@@ -5,23 +5,32 @@ import { printable, terminalText } from './printable.js';
 const DRAW_MS = 200;
 
 export interface LiveLine {
-  /** Remove the line until it is next drawn, so that other output can be written. */
-  clear(): void;
+  /** Write other output above the line. */
+  above(write: () => void): void;
+  /** Take the line away. */
   stop(): void;
 }
 
-/** Draw `text()` at an interval until stopped. Nothing is printed in a pipe. */
-export async function liveLine(context: Context, text: () => string): Promise<LiveLine> {
-  if (!context.stderr.isTTY) return { clear: () => {}, stop: () => {} };
+/** Draw `text()` at an interval until stopped; nothing while it is empty. In a pipe nothing is drawn. */
+export async function liveLine(context: Context, text: () => string, drawMs = DRAW_MS): Promise<LiveLine> {
+  if (!context.stderr.isTTY) return { above: (write) => write(), stop: () => {} };
   const update = await redrawOn(process.stderr, true);
-  const timer = setInterval(
-    () => update(printable(text()).slice(0, Math.max(1, context.stderr.columns - 1))),
-    DRAW_MS,
-  );
+  let isOver = false;
+  const draw = () => {
+    if (isOver) return;
+    const line = printable(text()).slice(0, Math.max(1, context.stderr.columns - 1));
+    if (line !== '') update(line);
+  };
+  const timer = setInterval(draw, drawMs);
   timer.unref();
   return {
-    clear: () => update.clear(),
+    above: (write) => {
+      update.clear();
+      write();
+      draw();
+    },
     stop: () => {
+      isOver = true;
       clearInterval(timer);
       update.clear();
     },

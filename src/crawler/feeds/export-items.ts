@@ -7,25 +7,17 @@
  *
  * The first arrow is one step of the store, the second is what `-o` of a crawl does. Both resume where they stood.
  */
-import os from 'node:os';
 import { UsageError } from '../../errors.js';
-import { type FeedWriter, newOwner } from '../../feed-outbox.js';
-import type { Frontier } from '../../frontier/frontier.js';
-import { silentLogger } from '../../log.js';
-import type { FeedRecords } from '../../pipelines/feeds/feed-records.js';
-import { type FeedFile, openFeedWriter } from '../../pipelines/feeds/feed-writer.js';
+import type { FeedWriter } from '../../feed-outbox.js';
+import type { FeedFile } from '../../pipelines/feeds/feed-writer.js';
 import type { FeedTarget } from './feed-targets.js';
-import { loadItemFilter } from './item-filter.js';
+import { type FeedsOfCrawl, openTarget, writerOf } from './open-target.js';
 
 /** Items of one step. The script that moves them runs for a few ms. */
 const TAKE = 1_000;
 
-export interface ExportOptions {
-  readonly frontier: Frontier;
+export interface ExportOptions extends FeedsOfCrawl {
   readonly target: FeedTarget;
-  /** Where this user's files are recorded. */
-  readonly records: FeedRecords;
-  readonly staleMs: number;
   /** At most so many are taken from the list. */
   readonly max: number;
   /** Called as they go. */
@@ -49,18 +41,11 @@ export interface Exported {
  *   are then in the store, and the same call continues.
  */
 export async function exportItems(options: ExportOptions): Promise<Exported> {
-  const { frontier, target, records, staleMs } = options;
-  const { id: feed, path, format, overwrite, ...layout } = target;
-  const writer = { feed, host: os.hostname(), path, pid: process.pid, owner: newOwner(), format };
+  const { target } = options;
   if (target.isStdout)
     throw new UsageError('-o -: export writes a file; to look at items use "items SPIDER list"');
-  const accepts = await loadItemFilter(target.itemFilter);
-  const file = await openFeedWriter({
-    accepts,
-    ...{ feeds: frontier.feeds, writer, path, format, overwrite, ...layout, records, staleMs },
-    anew: overwrite,
-    log: silentLogger,
-  });
+  const writer = writerOf(target);
+  const file = await openTarget(target, writer, options, { anew: target.overwrite });
   const before = file.items;
   try {
     await move(file, writer, options);
@@ -71,7 +56,7 @@ export async function exportItems(options: ExportOptions): Promise<Exported> {
   await file.close({ exported: true });
   return {
     ...{ written: file.items - before, inFile: file.items, foreign: file.mended },
-    resumed: overwrite && before > 0,
+    resumed: target.overwrite && before > 0,
   };
 }
 

@@ -1,15 +1,11 @@
 /** The files of a crawl while it runs. Each has one writer, which empties its outbox. */
-import os from 'node:os';
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../../errors.js';
-import { type FeedTrouble, isPipelineOutbox, newOwner } from '../../feed-outbox.js';
-import type { Frontier } from '../../frontier/frontier.js';
-import type { Logger } from '../../log.js';
-import type { FeedRecords } from '../../pipelines/feeds/feed-records.js';
-import { type FeedFile, openFeedWriter } from '../../pipelines/feeds/feed-writer.js';
+import { type FeedTrouble, isPipelineOutbox } from '../../feed-outbox.js';
+import type { FeedFile } from '../../pipelines/feeds/feed-writer.js';
 import type { FeedTarget } from './feed-targets.js';
-import { loadItemFilter } from './item-filter.js';
+import { type FeedsOfCrawl, openTarget, writerOf } from './open-target.js';
 import { openWhenFree } from './open-when-free.js';
 
 /** The feeds of a crawl while it runs. */
@@ -23,19 +19,11 @@ export interface OpenFeeds {
   close(leftMs: () => number): Promise<FeedTrouble | null>;
 }
 
-export interface FeedsOptions {
-  readonly frontier: Frontier;
-  /** A writer whose claim was not renewed for this time may be replaced. */
-  readonly staleMs: number;
-  /** FEED_OUTBOX_LIMIT: how many items may wait for a file that cannot be written. */
-  readonly maxWaiting: number;
-  /** Where this user's files are recorded. */
-  readonly records: FeedRecords;
+export interface FeedsOptions extends FeedsOfCrawl {
   /** For `-o -`; without it items cannot be printed. */
   readonly stdout?: Writable | undefined;
   /** Aborted to stop waiting for a file that another process has. */
   readonly drain: AbortSignal;
-  readonly log: Logger;
 }
 
 const LOOK_MS = 1_000;
@@ -89,23 +77,16 @@ async function within(work: Promise<unknown>, leftMs: () => number): Promise<boo
 }
 
 /** All of them or none. */
-async function openFiles(
-  targets: readonly FeedTarget[],
-  { frontier, staleMs, records, stdout, drain, log }: FeedsOptions,
-): Promise<FeedFile[]> {
+async function openFiles(targets: readonly FeedTarget[], options: FeedsOptions): Promise<FeedFile[]> {
   const files: FeedFile[] = [];
   try {
-    for (const { id, path: file, isStdout = false, ...how } of targets) {
-      if (isStdout && stdout === undefined) throw new UsageError('items cannot go to standard output here');
-      const accepts = await loadItemFilter(how.itemFilter);
-      const self = { host: os.hostname(), pid: process.pid, owner: newOwner() };
-      const writer = { feed: id, ...self, path: file, format: how.format };
-      const open = () =>
-        openFeedWriter({
-          ...{ feeds: frontier.feeds, writer, path: file, ...how, staleMs, records, log, accepts },
-          stdout: isStdout ? stdout : undefined,
-        });
-      files.push(await openWhenFree(open, { file, drain, log }));
+    for (const target of targets) {
+      const stdout = target.isStdout ? options.stdout : undefined;
+      if (target.isStdout && stdout === undefined)
+        throw new UsageError('items cannot go to standard output here');
+      const writer = writerOf(target);
+      const open = () => openTarget(target, writer, options, { stdout });
+      files.push(await openWhenFree(open, { ...options, file: target.path }));
     }
     return files;
   } catch (error) {
@@ -115,7 +96,7 @@ async function openFiles(
 }
 
 /** The number of committed items that wait for a file is limited. */
-function watchOverflow({ frontier, maxWaiting }: FeedsOptions, unwritten: () => string | null) {
+function watchOverflow({ frontier, settings }: FeedsOptions, unwritten: () => string | null) {
   let why: string | null = null;
   const timer = setInterval(async () => {
     const reason = unwritten();
@@ -126,7 +107,7 @@ function watchOverflow({ frontier, maxWaiting }: FeedsOptions, unwritten: () => 
     const { outbox } = await frontier.snapshot().catch(() => ({ outbox: [] }));
     const files = outbox.filter(({ feed }) => !isPipelineOutbox(feed));
     const waiting = files.reduce((most, feed) => Math.max(most, feed.waiting), 0);
-    if (waiting > maxWaiting) why = `${reason} (${waiting} items wait)`;
+    if (waiting > settings.FEED_OUTBOX_LIMIT) why = `${reason} (${waiting} items wait)`;
   }, LOOK_MS);
   timer.unref();
   return { why: () => why, stop: () => clearInterval(timer) };

@@ -7,24 +7,11 @@
 import { existsSync } from 'node:fs';
 import os from 'node:os';
 import { CrawlnodeError, RefusedError } from '../../errors.js';
-import { feedId, newOwner } from '../../feed-outbox.js';
-import type { Frontier, OutboxSnapshot } from '../../frontier/frontier.js';
-import type { Logger } from '../../log.js';
-import type { FeedRecords } from '../../pipelines/feeds/feed-records.js';
-import { openFeedWriter } from '../../pipelines/feeds/feed-writer.js';
+import { feedId } from '../../feed-outbox.js';
+import type { OutboxSnapshot } from '../../frontier/frontier.js';
 import type { FeedLayout } from '../../pipelines/feeds/formats/feed-format.js';
-import type { Settings } from '../../settings/schema.js';
 import { type FeedTarget, feedsOfSettings } from './feed-targets.js';
-import { loadItemFilter } from './item-filter.js';
-
-export interface OrphansOptions {
-  readonly frontier: Frontier;
-  readonly staleMs: number;
-  readonly records: FeedRecords;
-  readonly log: Logger;
-  /** The setting FEEDS: files of this machine that need no record. */
-  readonly settings: Pick<Settings, 'FEEDS'>;
-}
+import { type FeedsOfCrawl, openTarget, writerOf } from './open-target.js';
 
 /** The items that wait in the store for a file of this machine, and the file. */
 export interface OrphanedFeed {
@@ -39,7 +26,7 @@ export interface OrphanedFeed {
 /** The file of a feed by this user's records or FEEDS; null when neither names it. */
 export function orphanOf(
   { feed, waiting }: Pick<OutboxSnapshot, 'feed' | 'waiting'>,
-  { records, settings }: Pick<OrphansOptions, 'records' | 'settings'>,
+  { records, settings }: Pick<FeedsOfCrawl, 'records' | 'settings'>,
 ): OrphanedFeed | null {
   const file = records.find(feed) ?? feedsOfSettings(settings).find(({ id }) => id === feed);
   return file === undefined ? null : { feed, waiting, file };
@@ -51,7 +38,7 @@ export function orphanOf(
  */
 export async function writeOrphanedFeeds(
   outbox: readonly OutboxSnapshot[],
-  options: OrphansOptions,
+  options: FeedsOfCrawl,
 ): Promise<void> {
   for (const { feed, waiting } of outbox) {
     const orphan = waiting === 0 ? null : orphanOf({ feed, waiting }, options);
@@ -77,25 +64,19 @@ export async function writeOrphanedFeeds(
  * @throws RefusedError while its writer lives; CrawlnodeError when the file cannot be written, or has changed: its name may
  *   be a link that leads elsewhere by now.
  */
-export async function writeOrphanedFeed(
-  { feed, file }: OrphanedFeed,
-  { frontier, staleMs, records, log }: OrphansOptions,
-): Promise<number> {
+export async function writeOrphanedFeed({ feed, file }: OrphanedFeed, crawl: FeedsOfCrawl): Promise<number> {
   const { format, escapeFormulas = false, fields = null, indent = 0, storeEmpty = true } = file;
   const { template, batchItems = 0, itemFilter = null } = file;
   const path = template ?? file.path;
-  const host = os.hostname();
-  if (feedId(host, path) !== feed) {
+  if (feedId(os.hostname(), path) !== feed) {
     const what = `${path} leads to another file than when it was written: have it lead to that one again`;
     throw new CrawlnodeError('feed_elsewhere', what);
   }
-  const writer = { feed, host, path, pid: process.pid, owner: newOwner({ restOnly: true }), format };
-  const writing = await openFeedWriter({
-    ...{ feeds: frontier.feeds, writer, path, format, staleMs, records, log },
+  const target = {
+    ...{ id: feed, path, format, overwrite: false },
     ...{ escapeFormulas, fields, indent, storeEmpty, batchItems, itemFilter },
-    accepts: await loadItemFilter(itemFilter),
-    overwrite: false,
-  });
+  };
+  const writing = await openTarget(target, writerOf(target, { restOnly: true }), crawl);
   try {
     return await writing.drain();
   } finally {

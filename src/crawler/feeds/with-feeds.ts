@@ -1,34 +1,20 @@
 /** Opens the feed files before a crawl, and writes the remaining items after it. */
-import type { Writable } from 'node:stream';
-import type { Frontier } from '../../frontier/frontier.js';
-import type { Logger } from '../../log.js';
 import { unwrittenMessage } from '../../node/shutdown/node-stop-reason.js';
-import { type FeedRecords, noRecords } from '../../pipelines/feeds/feed-records.js';
-import type { Settings } from '../../settings/schema.js';
 import { waitTimeoutMs } from '../project/settings-to-options.js';
 import type { FeedTarget } from './feed-targets.js';
 import type { FeedsOptions, OpenFeeds } from './open-feeds.js';
 
 /** What the feed files of a crawl need. */
-export interface FeedsPlan {
-  readonly frontier: Frontier;
-  readonly settings: Settings;
+export interface FeedsPlan extends FeedsOptions {
   readonly targets: readonly FeedTarget[];
-  /** The records of this user's files; none by default. */
-  readonly records?: FeedRecords;
-  /** `FeedsOptions.stdout`. */
-  readonly stdout?: Writable | undefined;
   /** Also write the items that dead nodes of this machine had committed for their files. */
   readonly writeOrphans: boolean;
-  /** Aborted to leave. The wait for a file of another process ends. */
-  readonly drain: AbortSignal;
   /** Aborted to leave at once. Items that are not written then stay in the frontier. */
   readonly force: AbortSignal;
   /** Somebody waits for the end of the crawl, which decides the default of WAIT_TIMEOUT. */
   readonly isAwaited: boolean;
   /** The rest of a grace time in ms, once the crawl was told to leave. */
   graceLeftMs(graceMs: number): number;
-  readonly log: Logger;
 }
 
 /** A crawl that has ended, and its files. */
@@ -63,7 +49,7 @@ export async function withFeeds<T>(
 async function openedFeeds(plan: FeedsPlan): Promise<OpenFeeds> {
   if (plan.targets.length === 0) return { failing: () => null, close: async () => null };
   const { openFeeds } = await import('./open-feeds.js');
-  return openFeeds(plan.targets, optionsOf(plan));
+  return openFeeds(plan.targets, plan);
 }
 
 async function closeFeeds(plan: FeedsPlan, feeds: OpenFeeds, hasWaited: boolean): Promise<string | null> {
@@ -93,18 +79,5 @@ async function writeOrphans(plan: FeedsPlan): Promise<void> {
   const { outbox } = await plan.frontier.snapshot();
   if (outbox.every(({ waiting }) => waiting === 0)) return;
   const { writeOrphanedFeeds } = await import('./orphaned-feeds.js');
-  await writeOrphanedFeeds(outbox, { ...optionsOf(plan), settings: plan.settings });
-}
-
-function optionsOf({ frontier, settings, records = noRecords, stdout, drain, log }: FeedsPlan): FeedsOptions {
-  const { NODE_TIMEOUT, FEED_OUTBOX_LIMIT } = settings;
-  return {
-    frontier,
-    staleMs: NODE_TIMEOUT * 1000,
-    maxWaiting: FEED_OUTBOX_LIMIT,
-    records,
-    stdout,
-    drain,
-    log,
-  };
+  await writeOrphanedFeeds(outbox, plan);
 }

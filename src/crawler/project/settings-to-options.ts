@@ -152,6 +152,7 @@ export function nodeOptionsOf(
     graceMs: ms(settings.SHUTDOWN_TIMEOUT),
     waitTimeoutMs: waitTimeoutMs(settings, command.isAwaited),
     heartbeatMs: ms(settings.HEARTBEAT_INTERVAL),
+    historyMinutes: Math.ceil(settings.STATS_HISTORY / 60),
     mainLoopTimeoutMs: ms(settings.MAIN_LOOP_TIMEOUT),
     speaksJson: command.speaksJson,
     endsStuckProcess: command.endsStuckProcess,

@@ -14,7 +14,7 @@ import type { Response } from '../../http/message/response.js';
 import { domainOf } from '../../http/url/domain.js';
 import type { Logger } from '../../log.js';
 import { crawlDelayMs, judgeRobots } from '../../node/robots/judge-robots.js';
-import { parseRobots } from '../../robots/parse-robots.js';
+import { parseRobots, type Robots } from '../../robots/parse-robots.js';
 import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
 import { cachedIfWanted } from '../project/http-cache.js';
@@ -30,17 +30,11 @@ export interface PoliteFetcher {
   close(): Promise<void>;
 }
 
-/** What the robots.txt of an origin says. */
-interface Rules {
-  isAllowed(url: string): boolean;
-  readonly delayMs: number;
-}
-
 export async function politeFetcher(settings: Settings, spider: Spider, log: Logger): Promise<PoliteFetcher> {
   const plain = createDownloader({ ...downloaderOptionsOf(settings), log });
   const downloader = await cachedIfWanted(plain, settings, spider, log);
-  const timers = new DomainTimers(settings);
-  const robots = new RobotsRules(settings, downloader, timers);
+  const inTurn = domainTimer(settings);
+  const delayByRobots = robotsRules(settings, downloader, inTurn);
   const jar = new CookieJar();
 
   const politely: Downloader = {
@@ -48,8 +42,8 @@ export async function politeFetcher(settings: Settings, spider: Spider, log: Log
     enter: downloader.enter,
     close: downloader.close,
     fetch: async (request, how, stop) => {
-      const delayMs = await robots.check(request, stop);
-      return timers.take(request.url, delayMs, stop, async () => {
+      const delayMs = await delayByRobots(request, stop);
+      return inTurn(request.url, delayMs, stop, async () => {
         if (!settings.COOKIES_ENABLED) return downloader.fetch(request, how, stop);
         const download = await downloader.fetch(withCookies(request, jar), how, stop);
         for (const header of [download.headers['set-cookie'] ?? []].flat()) {
@@ -81,62 +75,43 @@ function withCookies(request: DownloadRequest, jar: CookieJar): DownloadRequest 
     : { ...request, headers: { ...request.headers, Cookie: header }, cookies: null };
 }
 
-/** The delay between two requests to a domain. */
-class DomainTimers {
-  readonly #settings: Settings;
-  readonly #nextAtMs = new Map<string, number>();
+/** Download in the next turn of the domain. @param leastMs a longer delay than that of the settings, such as that of robots.txt */
+type InTurn = <T>(url: string, leastMs: number, stop: AbortSignal, download: () => Promise<T>) => Promise<T>;
 
-  constructor(settings: Settings) {
-    this.#settings = settings;
-  }
-
-  /**
-   * Download in the next turn of the domain. The delay counts from the end of a download.
-   * @param leastMs a longer delay, such as that of robots.txt
-   */
-  async take<T>(url: string, leastMs: number, stop: AbortSignal, download: () => Promise<T>): Promise<T> {
-    const { DOMAIN_KEY, DOWNLOAD_DELAY, DOWNLOAD_SLOTS } = this.#settings;
+/** The delay between two requests to a domain, which counts from the end of a download. */
+function domainTimer({ DOMAIN_KEY, DOWNLOAD_DELAY, DOWNLOAD_SLOTS }: Settings): InTurn {
+  const nextAtMs = new Map<string, number>();
+  return async (url, leastMs, stop, download) => {
     const domain = domainOf(url, DOMAIN_KEY);
-    const waitMs = (this.#nextAtMs.get(domain) ?? 0) - Date.now();
+    const waitMs = (nextAtMs.get(domain) ?? 0) - Date.now();
     if (waitMs > 0) await sleep(waitMs, undefined, { signal: stop });
     try {
       return await download();
     } finally {
       const delayMs = Math.max((DOWNLOAD_SLOTS[domain]?.delay ?? DOWNLOAD_DELAY) * 1000, leastMs);
-      this.#nextAtMs.set(domain, Date.now() + delayMs);
+      nextAtMs.set(domain, Date.now() + delayMs);
     }
-  }
+  };
 }
 
-/** The robots.txt of each origin, fetched once. */
-class RobotsRules {
-  readonly #options: ReturnType<typeof robotsOptionsOf>;
-  readonly #downloader: Downloader;
-  readonly #timers: DomainTimers;
-  readonly #rules = new Map<string, Rules>();
+/** @returns a function that gives the Crawl-delay of a page in ms. It throws CrawlnodeError `robots_forbidden`. */
+function robotsRules(settings: Settings, downloader: Downloader, inTurn: InTurn) {
+  const options = robotsOptionsOf(settings);
+  if (options === null) return async () => 0;
+  const agent = options.userAgent ?? options.defaultUserAgent;
+  /** By origin, each read once. */
+  const known = new Map<string, Robots>();
 
-  constructor(settings: Settings, downloader: Downloader, timers: DomainTimers) {
-    this.#options = robotsOptionsOf(settings);
-    this.#downloader = downloader;
-    this.#timers = timers;
-  }
-
-  /** @returns the Crawl-delay in ms. @throws CrawlnodeError `robots_forbidden` */
-  async check({ url, meta }: DownloadRequest, stop: AbortSignal): Promise<number> {
+  return async ({ url, meta }: DownloadRequest, stop: AbortSignal): Promise<number> => {
     const { origin, pathname } = new URL(url);
-    if (this.#options === null || meta?.dont_obey_robotstxt === true || pathname === '/robots.txt') return 0;
-    let rules = this.#rules.get(origin);
-    if (rules === undefined) {
-      rules = await this.#read(origin, stop);
-      this.#rules.set(origin, rules);
-    }
-    if (!rules.isAllowed(url)) throw refused(`${origin}/robots.txt forbids ${url}`);
-    return rules.delayMs;
-  }
+    if (meta?.dont_obey_robotstxt === true || pathname === '/robots.txt') return 0;
+    const robots = known.get(origin) ?? (await read(origin, stop));
+    known.set(origin, robots);
+    if (!robots.isAllowed(url, agent)) throw refused(`${origin}/robots.txt forbids ${url}`);
+    return crawlDelayMs(robots, agent, options.crawlDelayMaxMs);
+  };
 
-  async #read(origin: string, stop: AbortSignal): Promise<Rules> {
-    const { userAgent, defaultUserAgent, crawlDelayMaxMs } = this.#options!;
-    const agent = userAgent ?? defaultUserAgent;
+  async function read(origin: string, stop: AbortSignal): Promise<Robots> {
     let url = new URL('/robots.txt', origin);
     let access: Origin | null = trustedOrigin;
     for (let hops = 0; ; hops += 1) {
@@ -144,27 +119,18 @@ class RobotsRules {
         ...{ url: url.href, method: 'GET', headers: {}, body: null, cookies: null, meta: {} },
         origin: access,
       };
-      const fetched = this.#timers.take(url.href, 0, stop, () =>
-        this.#downloader.fetch(request, { purpose: 'robots' }, stop),
-      );
-      const verdict = await fetched.then(
-        (download) => {
+      const download = () => downloader.fetch(request, { purpose: 'robots' }, stop);
+      const verdict = await inTurn(url.href, 0, stop, download).then(
+        (fetched) => {
           // A redirect of a public site must not lead to a private address.
-          access = inheritedOrigin(access, download.fromPrivateAddress);
-          return judgeRobots(download, hops);
+          access = inheritedOrigin(access, fetched.fromPrivateAddress);
+          return judgeRobots(fetched, hops);
         },
         (error: unknown) => ({ kind: 'failed', why: messageOf(error) }) as const,
       );
       if (verdict.kind === 'failed') throw refused(`${origin}/robots.txt could not be read: ${verdict.why}`);
-      if (verdict.kind === 'redirect') {
-        url = verdict.to;
-        continue;
-      }
-      const robots = parseRobots(verdict.text);
-      return {
-        isAllowed: (page) => robots.isAllowed(page, agent),
-        delayMs: crawlDelayMs(robots, agent, crawlDelayMaxMs),
-      };
+      if (verdict.kind !== 'redirect') return parseRobots(verdict.text);
+      url = verdict.to;
     }
   }
 }

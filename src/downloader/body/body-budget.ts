@@ -4,7 +4,7 @@
  * is read to its end, and the others share an eighth of the limit. So the rest of long bodies is read one after the other,
  * and memory is bounded even if many bodies never end.
  *
- * A body that was read counts until its page ends. A callback cannot wait while it builds a tree, so a page with a large body
+ * A body that was read counts until its page ends. A callback cannot wait while it builds a tree, so a page whose body is not small
  * waits before its callback (`PageTurn`): the trees of those that run together fit into twice the limit.
  */
 import { LARGE_FROM_BYTES } from './body-bytes.js';
@@ -18,9 +18,11 @@ const PART_OF_OTHERS = 1 / 8;
 const MOST_OF_OTHERS = 1 / 2;
 /**
  * Memory that a page may take beside its body, for each byte of it: a tree of the worst markup, such as `<b><b>`. With default
- * settings a body of 4 MiB and more takes all that there is, so such pages run one after the other.
+ * settings a body of 2.7 MiB and more takes all that there is, so such pages run one after the other.
  */
-const PAGE_BYTES_PER_BODY_BYTE = 64;
+const PAGE_BYTES_PER_BODY_BYTE = 96;
+/** Pages with shorter bodies neither wait nor count: even the trees of as many as there are slots are small. */
+const PAGE_FROM_BYTES = 32 * 1024;
 /** What pages that run together may take beside their bodies. */
 const PART_OF_PAGES = 2;
 /** Bodies whose servers send nothing are ended when all bodies hold so many times the limit. */
@@ -75,7 +77,7 @@ export class BodyBudget {
    * @returns null for a small body, which neither waits nor counts
    */
   enter(bodyBytes: number): PageTurn | null {
-    if (this.#limitBytes === 0 || bodyBytes < LARGE_FROM_BYTES) return null;
+    if (this.#limitBytes === 0 || bodyBytes < PAGE_FROM_BYTES) return null;
     const pageBytes = Math.min(bodyBytes * PAGE_BYTES_PER_BODY_BYTE, PART_OF_PAGES * this.#limitBytes);
     this.#keptBytes += bodyBytes;
     this.#arrange();
@@ -158,8 +160,7 @@ class PageQueue {
       if (this.#runningBytes + page.bytes > limitBytes) return;
       this.#waiting.delete(page);
       this.#runningBytes += page.bytes;
-      // The page needs all that there is.
-      if (page.bytes === limitBytes) collectGarbage();
+      collectGarbage();
       page.start();
     }
   }

@@ -6,6 +6,7 @@ import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { FrontierGoneError, FrontierUnavailableError, messageOf } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
+import { Reporter } from '../telemetry/reporter.js';
 import {
   Gate,
   type HeartbeatMessage,
@@ -14,6 +15,8 @@ import {
   Pulse,
 } from './heartbeat.js';
 
+/** Apart from heartbeats, which no report may delay. */
+const REPORT_MS = 10_000;
 /** After an outage the next heartbeat is urgent: without it, other nodes count this one as dead. */
 const RETRY_MS = 500;
 const LEAVE = "process.removeAllListeners('exit'); process.exit(1)";
@@ -21,11 +24,13 @@ const LEAVE = "process.removeAllListeners('exit'); process.exit(1)";
 const options = workerData as HeartbeatOptions;
 const pulse = new Pulse(options.pulse);
 const gate = new Gate(options.gate);
+const reporter = new Reporter(options.historyMinutes, options.sequence);
 let incarnation = options.incarnation;
-let frontier: Frontier | null = null;
+let opening: Promise<Frontier> | null = null;
 /** Counted in heartbeats, not by the clock: a process that was stopped as a whole (SIGSTOP) gets the full time. */
 let stuckSince: number | null = null;
 let timer: NodeJS.Timeout | null = null;
+let isReporting = false;
 let stopped = false;
 let isEnding = false;
 let lastTrouble: string | null = null;
@@ -33,9 +38,11 @@ let hasBeaten = false;
 
 parentPort?.on('message', (order: HeartbeatOrder) => {
   if (order === 'stop') void stop();
+  else if ('handed' in order) reporter.add(order.handed);
   else incarnation = order.incarnation;
 });
 timer = setTimeout(beat, options.intervalMs);
+const reports = setInterval(report, REPORT_MS);
 const sync = import('../../frontier/choose-engine.js').then(({ syncStore }) => syncStore(options.open));
 
 async function beat(): Promise<void> {
@@ -56,7 +63,7 @@ async function attempt(): Promise<boolean> {
   if (!gate.enter()) return false;
   const asked = incarnation;
   try {
-    frontier ??= await open();
+    const frontier = await opened();
     const answer = await frontier.heartbeat(asked, pulse.pagesPerSecond);
     lastTrouble = null;
     if (!hasBeaten) tell({ kind: 'beating' });
@@ -75,6 +82,30 @@ async function attempt(): Promise<boolean> {
   } finally {
     gate.leave();
   }
+}
+
+/** A report that fails is sent again with the next one. */
+async function report(): Promise<void> {
+  if (isReporting || stopped || !gate.enter()) return;
+  isReporting = true;
+  try {
+    const reported = await reporter.send((await opened()).telemetry, incarnation);
+    if (reported !== null) tell({ kind: 'reported', ...reported });
+  } catch (error) {
+    if (!(error instanceof FrontierUnavailableError || error instanceof FrontierGoneError)) trouble(error);
+  } finally {
+    isReporting = false;
+    gate.leave();
+  }
+}
+
+/** A frontier that could not be opened is opened again by the next call. */
+function opened(): Promise<Frontier> {
+  opening ??= open().catch((error: unknown) => {
+    opening = null;
+    throw error;
+  });
+  return opening;
 }
 
 async function open(): Promise<Frontier> {
@@ -124,10 +155,11 @@ function tell(news: HeartbeatMessage): void {
 async function stop(): Promise<void> {
   stopped = true;
   if (timer !== null) clearTimeout(timer);
+  clearInterval(reports);
   await sync.then((end) => end?.());
   // Shut out, the process exits already.
   if (gate.enter()) {
-    await frontier?.close().catch(() => {});
+    await opening?.then((frontier) => frontier.close()).catch(() => {});
     gate.leave();
   }
   parentPort?.close();

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { OpenOptions } from '../../frontier/open-options.js';
 import type { Logger } from '../../log.js';
+import type { Handed } from '../telemetry/reporter.js';
 import { startThread } from './start-thread.js';
 
 /** Handed to the thread at its start; plain data and shared memory. */
@@ -31,6 +32,10 @@ export interface HeartbeatOptions {
   readonly speaksJson: boolean;
   readonly pulse: SharedArrayBuffer;
   readonly gate: SharedArrayBuffer;
+  /** Points of the history that are kept, a minute apart. */
+  readonly historyMinutes: number;
+  /** Of the last report for this node. */
+  readonly sequence: number;
 }
 
 /**
@@ -48,11 +53,28 @@ export interface HeartbeatTrouble {
   readonly message: string;
 }
 
-/** All messages from the thread; `beating` when its first heartbeat got through. */
-export type HeartbeatMessage = HeartbeatNews | HeartbeatTrouble | { readonly kind: 'beating' };
+/** The thread has reported all that was handed to it up to a number. */
+export interface HeartbeatReport {
+  readonly kind: 'reported';
+  readonly sequence: number;
+  readonly upTo: number;
+}
 
-/** Messages to the thread: send heartbeats for another incarnation, or end. */
-export type HeartbeatOrder = { readonly incarnation: string } | 'stop';
+/** All messages from the thread; `beating` when its first heartbeat got through. */
+export type HeartbeatMessage =
+  | HeartbeatNews
+  | HeartbeatTrouble
+  | HeartbeatReport
+  | { readonly kind: 'beating' };
+
+/** Messages to the thread: send heartbeats for another incarnation, report this, or end. */
+export type HeartbeatOrder = { readonly incarnation: string } | { readonly handed: Handed } | 'stop';
+
+/** Who hears of what the thread does. */
+export interface HeartbeatListeners {
+  readonly onNews: (news: HeartbeatNews) => void;
+  readonly onReported: (report: HeartbeatReport) => void;
+}
 
 /** How long a thread that was told to end may take to close its connection. */
 const STOP_MS = 1_000;
@@ -88,7 +110,7 @@ export class Pulse {
 }
 
 /**
- * Prevents the thread from ending in the middle of a call to the store. When a process exits, its threads end wherever they
+ * Prevents the thread from ending in the middle of calls to the store, of which it counts those under way. When a process exits, its threads end wherever they
  * are, and the SQLite driver aborts the process if that is within a call.
  */
 export class Gate {
@@ -102,13 +124,19 @@ export class Gate {
 
   /** Called by the thread before it calls the store. @returns false when the process is exiting and it must not */
   enter(): boolean {
-    Atomics.store(this.#state, 0, 1);
+    Atomics.add(this.#state, 0, 1);
     if (Atomics.load(this.#state, 1) === 0) return true;
     this.leave();
     return false;
   }
 
   leave(): void {
+    Atomics.sub(this.#state, 0, 1);
+    Atomics.notify(this.#state, 0);
+  }
+
+  /** The thread has ended: it calls nothing any more. */
+  clear(): void {
     Atomics.store(this.#state, 0, 0);
     Atomics.notify(this.#state, 0);
   }
@@ -116,7 +144,13 @@ export class Gate {
   /** Forbid further calls, and block until none is running. @returns false when that took too long */
   shut(ms: number): boolean {
     Atomics.store(this.#state, 1, 1);
-    return Atomics.wait(this.#state, 0, 1, ms) !== 'timed-out';
+    const endsAtMs = performance.now() + ms;
+    for (;;) {
+      const calls = Atomics.load(this.#state, 0);
+      if (calls === 0) return true;
+      const leftMs = Math.max(0, endsAtMs - performance.now());
+      if (Atomics.wait(this.#state, 0, calls, leftMs) === 'timed-out') return false;
+    }
   }
 }
 
@@ -128,7 +162,7 @@ export class Heartbeat {
   readonly #onExit = () => {
     if (this.#isInProcess && !this.#gate.shut(EXIT_MS)) process.kill(process.pid, 'SIGKILL');
   };
-  readonly #onNews: (news: HeartbeatNews) => void;
+  readonly #listeners: HeartbeatListeners;
   readonly #log: Logger;
   readonly #beatHere: (incarnation: string) => Promise<unknown>;
   /** Runs until the thread has its own connection. */
@@ -144,15 +178,15 @@ export class Heartbeat {
    * longer than a short NODE_TIMEOUT on a slow network.
    */
   constructor(
-    options: Omit<HeartbeatOptions, 'gate'>,
-    onNews: (news: HeartbeatNews) => void,
+    options: Omit<HeartbeatOptions, 'gate' | 'sequence'>,
+    listeners: HeartbeatListeners,
     log: Logger,
     beatHere: (incarnation: string) => Promise<unknown>,
   ) {
-    this.#options = { ...options, gate: this.#gate.buffer };
+    this.#options = { ...options, gate: this.#gate.buffer, sequence: 0 };
     this.#isInProcess = options.open.store.engine === 'embedded';
     process.on('exit', this.#onExit);
-    this.#onNews = onNews;
+    this.#listeners = listeners;
     this.#log = log;
     this.#beatHere = beatHere;
     this.#worker = this.#start();
@@ -171,14 +205,17 @@ export class Heartbeat {
           { error: message.message },
           'a heartbeat failed; if none gets through, peers take over the work of this node',
         );
-      } else this.#onNews(message);
+      } else if (message.kind === 'reported') {
+        this.#options = { ...this.#options, sequence: message.sequence };
+        this.#listeners.onReported(message);
+      } else this.#listeners.onNews(message);
     });
     worker.on('error', (error) => {
       this.#log.error({ error: error.message }, 'the heartbeat thread failed; another one is started');
     });
     worker.on('exit', () => {
       this.#ended = true;
-      this.#gate.leave();
+      this.#gate.clear();
       if (this.#stopping) return;
       setTimeout(() => {
         if (!this.#stopping) this.#worker = this.#start();
@@ -196,6 +233,11 @@ export class Heartbeat {
   follow(incarnation: string): void {
     this.#options = { ...this.#options, incarnation };
     this.#worker.postMessage({ incarnation } satisfies HeartbeatOrder);
+  }
+
+  /** Have the thread report this. */
+  hand(handed: Handed): void {
+    this.#worker.postMessage({ handed } satisfies HeartbeatOrder);
   }
 
   /** Have the thread close its connection and end. */

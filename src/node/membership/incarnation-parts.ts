@@ -50,7 +50,10 @@ export function slotsOf({ node, onError }: IncarnationContext): Slots {
   const { frontier, options, log, onItems } = deps;
   const { concurrency } = options;
   const onDropped = droppedLinksListener(node);
-  return new Slots({ frontier, concurrency, tally, alarm, outage, log, onDropped, onItems, onError });
+  const onPage = node.telemetry.notePage.bind(node.telemetry);
+  return new Slots({
+    ...{ frontier, concurrency, tally, alarm, outage, log, onDropped, onPage, onItems, onError },
+  });
 }
 
 export function seedIntakeOf({ node, rules }: IncarnationContext): SeedIntake {

@@ -62,6 +62,7 @@ export class Incarnation {
     this.upkeep = startUpkeep(context, this.slots, (pagesPerSecond) => {
       this.#showProgress(pagesPerSecond);
       void node.outsideStats.write();
+      node.handOver(this.slots);
     });
   }
 

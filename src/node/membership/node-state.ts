@@ -1,5 +1,6 @@
 /** The state of a node that all its incarnations share. */
-import type { Tunables } from '../../frontier/frontier.js';
+import { messageOf } from '../../errors.js';
+import type { NodeObstacle, Tunables } from '../../frontier/frontier.js';
 import { Signals } from '../extensions/signals.js';
 import { DroppedLinks } from '../links/dropped-links.js';
 import { type LinkRules, linkRules } from '../links/filter-links.js';
@@ -9,9 +10,11 @@ import type { NodeDeps, SlowestDomain } from '../node-options.js';
 import { DeadEnds } from '../page/dead-ends.js';
 import { FailedStartPages } from '../page/failed-start-pages.js';
 import { HangingDomains } from '../page/hanging-domains.js';
-import type { Tally } from '../page/leased-pages.js';
+import type { Slots, Tally } from '../page/leased-pages.js';
 import { RulesCache } from '../robots/rules-cache.js';
 import { type FinalTotals, readFinalTotals } from '../shutdown/final-totals.js';
+import { NodeTelemetry } from '../telemetry/node-telemetry.js';
+import { type Handed, Reporter } from '../telemetry/reporter.js';
 import { DelayLog } from './autothrottle-log.js';
 import { CrawlStateLog } from './crawl-state-log.js';
 import { Pulse } from './heartbeat.js';
@@ -42,6 +45,9 @@ export class NodeState {
   readonly pulse = new Pulse();
   readonly rules: LinkRules;
   readonly tally: Tally = { pages: 0, failed: 0, items: 0 };
+  readonly telemetry: NodeTelemetry;
+  /** Given what telemetry brings each second, once there is a heartbeat thread. */
+  onHandOver: (handed: Handed) => void = () => {};
   readonly startedAt = performance.now();
   /** When a feed began to fail; null while all is well. */
   feedFailingSince: number | null = null;
@@ -68,6 +74,35 @@ export class NodeState {
     this.vanished = new VanishedFingerprints(deps.log);
     this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);
     this.pulse.note(0);
+    this.telemetry = new NodeTelemetry({
+      tally: this.tally,
+      slots: deps.options.concurrency,
+      obstacle: () => this.#obstacle(),
+      isFull: () => this.outage.isFull,
+    });
+  }
+
+  /** Called once a second. */
+  handOver(slots: Slots): void {
+    this.onHandOver(this.telemetry.take(slots));
+  }
+
+  /** Report what the heartbeat thread has not reported. Nothing waits for a report that fails. */
+  async reportRest(slots: Slots, incarnation: string): Promise<void> {
+    const { frontier, options, log } = this.deps;
+    const { sequence, rest } = this.telemetry.takeRest(slots);
+    const reporter = new Reporter(options.historyMinutes, sequence);
+    for (const handed of rest) reporter.add(handed);
+    try {
+      await reporter.send(frontier.telemetry, incarnation);
+    } catch (error) {
+      log.debug({ error: messageOf(error) }, 'the last statistics of this node could not be reported');
+    }
+  }
+
+  #obstacle(): NodeObstacle | null {
+    if (this.outage.why !== null) return 'store';
+    return this.feedFailingSince !== null || this.deps.isOutboxFull() ? 'outbox' : null;
   }
 
   /** Called just before the node leaves. @param leftMs how long other nodes may still be waited for. */

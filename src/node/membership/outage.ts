@@ -6,7 +6,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ErrorCode } from '../../error-codes.js';
-import { FrontierUnavailableError, WaitedTooLongError } from '../../errors.js';
+import { FrontierUnavailableError, messageOf, WaitedTooLongError } from '../../errors.js';
 import type { Logger } from '../../log.js';
 
 const FIRST_BACKOFF_MS = 100;
@@ -66,6 +66,13 @@ export class Outage {
   /** The error message of the current outage; null when there is none. */
   get why(): string | null {
     return this.#why;
+  }
+
+  /** Whether the store answers, and its disk or memory is full. */
+  get isFull(): boolean {
+    if (this.#why === null || this.#error === null) return false;
+    const { code, cause } = this.#error;
+    return code === 'disk_full' || messageOf(cause).startsWith('OOM');
   }
 
   /**

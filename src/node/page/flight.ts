@@ -9,6 +9,8 @@ import { beginWithinMs } from './judge-download.js';
 
 export class Flight {
   readonly lease: Lease;
+  /** `performance.now()` when the lease was asked for. */
+  readonly leasedAt: number;
   /** `performance.now()` from which the delay of its domain counts: when the lease was asked for, or a later instant of `defer`. */
   dueAt: number;
   /** Set when its download begins: from then on the page counts against the budget. */
@@ -36,6 +38,7 @@ export class Flight {
 
   constructor(lease: Lease, askedAt: number, onStall: () => void) {
     this.lease = lease;
+    this.leasedAt = askedAt;
     this.dueAt = askedAt;
     this.onStall = onStall;
   }

@@ -48,6 +48,8 @@ export interface SlotsOptions {
   readonly log: Logger;
   /** Receives the answers to links when some were dropped. */
   readonly onDropped: (answer: PushAnswer) => void;
+  /** Told of each committed page. */
+  readonly onPage: (domain: string, outcome: Outcome, effects: Effects) => void;
   /** Told of committed items; absent when nobody listens. */
   readonly onItems?: ItemListener | undefined;
   /** Told once of an error that ends this incarnation, such as IncarnationDeadError. */
@@ -74,6 +76,19 @@ export class Slots {
   /** Pages that have come to their ends since this incarnation began. */
   get ended(): number {
     return this.#ended;
+  }
+
+  /** Slots in use: a page whose download stalls has none. */
+  get used(): number {
+    let used = 0;
+    for (const flight of this.#inFlight) if (!flight.isStalled) used++;
+    return used;
+  }
+
+  /** For how long this node has had the lease that it holds for longest; 0 for none. */
+  get oldestMs(): number {
+    const [oldest] = this.#inFlight;
+    return oldest === undefined ? 0 : performance.now() - oldest.leasedAt;
   }
 
   get settling(): number {
@@ -178,7 +193,7 @@ export class Slots {
   }
 
   async #send(flight: Flight, outcome: Outcome, effects: Effects, links?: PageLinks): Promise<void> {
-    const { frontier, outage, tally, alarm, log, onDropped, onItems, onError } = this.#options;
+    const { frontier, outage, tally, alarm, log, onDropped, onPage, onItems, onError } = this.#options;
     const stop = this.#giveUp.signal;
     const settle = (all: Effects) =>
       outage.through('settle', stop, () => frontier.settle(flight.lease, outcome, all));
@@ -190,6 +205,7 @@ export class Slots {
       }
       if (answer.committed) {
         count(tally, outcome, effects);
+        onPage(flight.lease.domain, outcome, effects);
         if (effects.feedItems.length > 0) onItems?.(effects.feedItems, flight.response);
         links?.learn(answer);
         if (answer.dropped !== undefined || answer.trapped !== undefined) onDropped(answer);

@@ -86,6 +86,8 @@ export class Parting {
     const waitedMs = now - this.#since;
     // Before the crawl may be cleared.
     const { outage } = this.#node;
+    const { slots, joined } = this.#self;
+    await this.#node.reportRest(slots, joined.incarnation);
     await outage.through('leave', this.#self.halt, () => this.#node.readFinalTotals(end.reason, () => 0));
     const { awaits, last, cleared } = await this.#self.leave(
       end.reason,

@@ -120,4 +120,9 @@ export const projectSettings = {
    * Default: 60.
    */
   LOGSTATS_INTERVAL: integer({ default: 60, unit: 'seconds' }),
+  /**
+   * How long the history of a crawl is kept, a point for each minute. The last hour has a point for every ten
+   * seconds. Unit: seconds. Default: 86400.
+   */
+  STATS_HISTORY: integer({ default: 86_400, min: 3_600, max: 604_800, unit: 'seconds' }),
 };

@@ -1,4 +1,5 @@
 /** A program crawls, seeds and reads the numbers without the command line: no terminal, no signals, no environment. */
+
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
@@ -18,6 +19,7 @@ import { statsOf } from '../../../src/crawler/stats/crawl-stats.js';
 import type { Frontier } from '../../../src/frontier/frontier.js';
 import type { Response } from '../../../src/http/message/response.js';
 import { silentLogger } from '../../../src/log.js';
+import { noRecords } from '../../../src/pipelines/feeds/feed-records.js';
 import { Spider } from '../../../src/spider/spider.js';
 import { startSite } from '../../helpers/sites/site.js';
 import { tempDir } from '../../helpers/temp-dir.js';
@@ -100,6 +102,7 @@ async function* seedTexts(texts: readonly string[]): AsyncGenerator<SeedText> {
 function planOf(spider: LoadedSpider, frontier: Frontier): CrawlPlan {
   return {
     ...{ spider, frontier, open: openOptions(spider.loaded.settings, 'pages'), targets: [] },
+    records: noRecords,
     ...{ nodeId: nodeIdOf(null), crawlArguments: 'pages', exitWhenDone: true, speaksJson: false },
     ...{ writer: null, siblings: null, log: silentLogger, onTrouble: () => {} },
     drain: new AbortController().signal,

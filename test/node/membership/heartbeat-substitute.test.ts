@@ -13,9 +13,9 @@ const heartbeatOf = (url: string, beatHere: (incarnation: string) => Promise<unk
   const options = {
     ...{ open: openOptions(url, 'news'), incarnation: 'one' },
     ...{ intervalMs: 50, mainLoopTimeoutMs: 120_000, endAfterMs: 120_000, endsProcess: false },
-    ...{ node: 'one', speaksJson: true, pulse: pulse.buffer },
+    ...{ node: 'one', speaksJson: true, pulse: pulse.buffer, historyMinutes: 5 },
   };
-  return new Heartbeat(options, () => {}, silentLogger, beatHere);
+  return new Heartbeat(options, { onNews: () => {}, onReported: () => {} }, silentLogger, beatHere);
 };
 
 it('the main loop sends heartbeats while the thread has no connection yet', { timeout: 30_000 }, async () => {

@@ -49,6 +49,12 @@ it('a page with a large body does not run beside another one, and small ones do 
   }
 });
 
+it('pages with bodies of 32 KB and more count together', async () => {
+  const paths = ['/100/a', '/100/b', '/100/c', '/100/d', '/100/e', '/100/f'];
+  const seen = await runningTogether(paths, 8 * KB * KB);
+  expect(Math.max(...seen.map((together) => together.length))).toBeLessThanOrEqual(2);
+});
+
 it('a page with a large body lets others go first while they get through', async () => {
   const ended: string[] = [];
   let endedBefore = 0;

@@ -1,0 +1,117 @@
+/**
+ * What this node tells the store of itself and of its pages. The main loop collects it and hands it to the heartbeat thread once
+ * a second; the thread reports every ten seconds (`reporter.ts`). What the thread has not reported when the node leaves, the
+ * main loop reports itself: a short crawl ends before the thread reports anything.
+ */
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Effects, NodeEvent, NodeFacts, NodeObstacle, Outcome } from '../../frontier/frontier.js';
+import { countPage, type MutableCounts } from '../../frontier/telemetry/domain-counts.js';
+import { version } from '../../package-folder.js';
+import type { Slots, Tally } from '../page/leased-pages.js';
+import type { Handed } from './reporter.js';
+
+/** The event loop is looked at so often; the delay is what comes on top. */
+const RESOLUTION_MS = 20;
+
+export interface NodeTelemetryOptions {
+  readonly tally: Tally;
+  /** CONCURRENT_REQUESTS. */
+  readonly slots: number;
+  /** What keeps this node from taking requests. */
+  readonly obstacle: () => NodeObstacle | null;
+  /** Whether the store is full, rather than away. */
+  readonly isFull: () => boolean;
+}
+
+export class NodeTelemetry {
+  readonly #options: NodeTelemetryOptions;
+  readonly #loop: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  #domains = new Map<string, MutableCounts>();
+  #events: Handed['events'][number][] = [];
+  #number = 0;
+  /** Handed to the thread, and not reported yet. */
+  #unreported: Handed[] = [];
+  /** The sequence of the last report of the thread. */
+  #sequence = 0;
+  #isStoreGood = true;
+  #last = { atMs: performance.now(), cpu: process.cpuUsage(), failed: 0 };
+  #version: string | null = null;
+
+  constructor(options: NodeTelemetryOptions) {
+    this.#options = options;
+    this.#loop.enable();
+  }
+
+  /** A page was committed. */
+  notePage(domain: string, outcome: Outcome, effects: Effects): void {
+    let counts = this.#domains.get(domain);
+    if (counts === undefined) {
+      counts = {};
+      this.#domains.set(domain, counts);
+    }
+    countPage(counts, outcome, effects);
+  }
+
+  /** What has come up since the last call; once a second. */
+  take(slots: Slots): Handed {
+    this.#noteStore();
+    this.#number += 1;
+    const handed: Handed = {
+      number: this.#number,
+      node: this.#facts(slots),
+      domains: this.#domains,
+      events: this.#events,
+    };
+    if (this.#domains.size > 0 || this.#events.length > 0) this.#unreported.push(handed);
+    this.#domains = new Map();
+    this.#events = [];
+    return handed;
+  }
+
+  /** The thread has reported all that was handed to it up to a number. */
+  noteReported(sequence: number, upTo: number): void {
+    this.#sequence = sequence;
+    this.#unreported = this.#unreported.filter(({ number }) => number > upTo);
+  }
+
+  /** What is left to report when the node leaves, and the sequence of the last report. */
+  takeRest(slots: Slots): { readonly sequence: number; readonly rest: readonly Handed[] } {
+    const last = this.take(slots);
+    this.#loop.disable();
+    const rest = this.#unreported.includes(last) ? this.#unreported : [...this.#unreported, last];
+    return { sequence: this.#sequence, rest };
+  }
+
+  /** Notes that the store is full or away, or that it is back. */
+  #noteStore(): void {
+    const isGood = this.#options.obstacle() !== 'store';
+    if (isGood === this.#isStoreGood) return;
+    this.#isStoreGood = isGood;
+    const trouble: NodeEvent['kind'] = this.#options.isFull() ? 'store_full' : 'store_away';
+    this.#events.push({ kind: isGood ? 'store_back' : trouble, atMs: Date.now() });
+  }
+
+  #facts(slots: Slots): NodeFacts {
+    const { tally, slots: total, obstacle } = this.#options;
+    const { atMs, cpu, failed } = this.#last;
+    this.#last = { atMs: performance.now(), cpu: process.cpuUsage(), failed: tally.failed };
+    const ms = Math.max(1, this.#last.atMs - atMs);
+    const usedUs = this.#last.cpu.user + this.#last.cpu.system - cpu.user - cpu.system;
+    this.#version ??= version();
+    const facts: NodeFacts = {
+      version: this.#version,
+      rssBytes: process.memoryUsage.rss(),
+      cpu: rounded(usedUs / 1_000 / ms),
+      eventLoopDelayMs: Math.max(0, Math.round(this.#loop.max / 1e6) - RESOLUTION_MS),
+      slots: total,
+      slotsUsed: slots.used,
+      failuresPerSecond: rounded(((tally.failed - failed) * 1_000) / ms),
+      oldestLeaseMs: Math.round(slots.oldestMs),
+      obstacle: obstacle(),
+    };
+    this.#loop.reset();
+    return facts;
+  }
+}
+
+const rounded = (number: number): number => Math.round(number * 100) / 100;
