@@ -128,6 +128,12 @@ export function printJson(context: Context, value: unknown): void {
   print(context, printableJson(value, context.stdout.isTTY ? 2 : undefined));
 }
 
+/** Print a result: as JSON with `--json`, else as text. */
+export function printResult(context: Context, value: unknown, text: string): void {
+  if (context.globals.json) printJson(context, value);
+  else print(context, text);
+}
+
 /** Print one of many results as a line of JSON. */
 export function printJsonLine(context: Context, value: unknown): void {
   print(context, printableJson(value));

@@ -1,13 +1,12 @@
 /** `crawlnode pause|resume|stop S`: sets the control state of a crawl, which its nodes read with their next lease. */
 import type { Command } from 'commander';
-import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
-import { crawlName } from '../../crawler/project/crawls-in-store.js';
+import { type CrawlName, crawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { CrawlnodeError } from '../../errors.js';
 import { howMany } from '../../format-amounts.js';
 import type { Control } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
-import { type Context, print, printJson } from '../context.js';
+import { type Context, printResult } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
 import { jobOption, settingTextsOf, spiderWords } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
@@ -53,8 +52,8 @@ function tell(control: Control): CliCommand {
         // A stop without live nodes would end the next crawl when it starts.
         const isApplied = control === 'stopping' ? nodes.length > 0 : hasBegun;
         if (isApplied) await frontier.control(control);
-        if (context.globals.json) printJson(context, { spider, control, nodes: nodes.length });
-        else print(context, sentence(crawlName(crawl), control, nodes.length, hasBegun));
+        const text = sentence(crawlName(crawl), control, nodes.length, hasBegun);
+        printResult(context, { spider, control, nodes: nodes.length }, text);
         return 0;
       });
     },

@@ -1,7 +1,6 @@
 /** `crawlnode failed S list|retry|purge`: lists, retries or deletes the requests that failed. */
 import { Argument, type Command } from 'commander';
-import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
-import { crawlName } from '../../crawler/project/crawls-in-store.js';
+import { type CrawlName, crawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { failedReasons } from '../../crawler/requests/failed-reasons.js';
 import {
@@ -16,7 +15,7 @@ import { isKept } from '../../frontier/callback-error-keep.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
-import { type Context, masked, note, print, printJson, printJsonLine } from '../context.js';
+import { type Context, masked, note, printJsonLine, printResult } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
 import { type FailedFilter, failedFilter, filterOptions } from '../options/failed-filter.js';
 import { atLeastOne } from '../options/option-parsers.js';
@@ -140,14 +139,9 @@ async function count(pages: Pages): Promise<number> {
 
 async function printDryRun(context: Context, crawl: CrawlName, action: string, pages: Pages): Promise<void> {
   const found = await count(pages);
-  if (context.globals.json)
-    printJson(context, {
-      spider: crawl.spider,
-      dryRun: true,
-      [action === 'retry' ? 'retried' : 'purged']: found,
-    });
-  else
-    print(context, `${crawlName(crawl)}: ${n(found)} would be ${action === 'retry' ? 'retried' : 'dropped'}`);
+  const [field, what] = action === 'retry' ? ['retried', 'retried'] : ['purged', 'dropped'];
+  const text = `${crawlName(crawl)}: ${n(found)} would be ${what}`;
+  printResult(context, { spider: crawl.spider, dryRun: true, [field!]: found }, text);
 }
 
 async function list(context: Context, crawl: CrawlName, pages: Pages): Promise<void> {
@@ -197,8 +191,8 @@ async function retry(
     withoutRecord += page.length - requests.length;
     if (requests.length > 0) retried += await frontier.failed.retry(requests);
   }
-  if (context.globals.json) printJson(context, { ...crawl, retried, withoutRecord });
-  else print(context, `${crawlName(crawl)}: ${n(retried)} back to pending`);
+  const text = `${crawlName(crawl)}: ${n(retried)} back to pending`;
+  printResult(context, { ...crawl, retried, withoutRecord }, text);
   if (withoutRecord > 0) {
     note(
       context,
@@ -224,8 +218,7 @@ async function purge(
   }
   let purged = 0;
   for await (const page of find()) purged += await frontier.failed.purge(page.map(({ failed }) => failed.id));
-  if (context.globals.json) printJson(context, { spider: crawl.spider, purged });
-  else print(context, `${crawlName(crawl)}: ${n(purged)} dropped`);
+  printResult(context, { spider: crawl.spider, purged }, `${crawlName(crawl)}: ${n(purged)} dropped`);
 }
 
 function rowOf({ failed, request }: ReadFailed): string[] {

@@ -39,16 +39,14 @@ export const command: CliCommand = {
     const place = await placeFor(context, name);
     const file = path.join(place.folder, `${name}.ts`);
     const shown = path.relative(context.cwd, file);
-    if (existsSync(file)) throw exists(shown);
     makeFolder(place.folder);
-    try {
-      // `wx` fails if the file was created since the check.
-      await writeFile(file, spiderTemplates[template as keyof typeof spiderTemplates].text(spider), {
-        flag: 'wx',
-      });
-    } catch (error) {
-      throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? exists(shown) : error;
-    }
+    const text = spiderTemplates[template as keyof typeof spiderTemplates].text(spider);
+    await writeFile(file, text, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+      throw new UsageError(
+        `${shown} exists already; existing files are not overwritten: choose another name`,
+      );
+    });
     if (context.globals.json) {
       printJson(context, { name, file, template });
       return 0;
@@ -119,8 +117,4 @@ async function placeFor(
   throw new UsageError(
     `the project has a spider ${name} already, in ${path.relative(context.cwd, other.file)}; choose another name`,
   );
-}
-
-function exists(file: string): UsageError {
-  return new UsageError(`${file} exists already; existing files are not overwritten: choose another name`);
 }

@@ -5,9 +5,10 @@
 import type { Command } from 'commander';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { openSeeding } from '../../crawler/seeds/open-seeding.js';
-import { openSitemaps } from '../../crawler/seeds/open-sitemaps.js';
+import type { OpenSitemaps } from '../../crawler/seeds/open-sitemaps.js';
 import type { SeedCounts } from '../../crawler/seeds/seed-text.js';
 import type { Frontier } from '../../frontier/frontier.js';
+import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, masked, note, printJsonLine } from '../context.js';
 import { refuseUnreadable } from '../input/read-lines.js';
@@ -85,7 +86,7 @@ export const command: CliCommand = {
       const seeding = await openSeeding({ frontier, spider: instance, settings, toStartUrls });
       const counts: SeedCounts = { accepted: 0, duplicates: 0, bad: 0 };
       const say = (text: string, level?: 'warn') => progress.note(() => note(context, oneLine(text), level));
-      const sitemaps = await openSitemaps(sources, settings, seeding.onsite, (file, why) =>
+      const sitemaps = await sitemapsOf(sources, settings, seeding.onsite, (file, why) =>
         say(`${file}: ${why}`, 'warn'),
       );
       const place = () => (sitemaps === null ? '' : `${sitemaps.counts.read} sitemaps`);
@@ -126,6 +127,18 @@ export const command: CliCommand = {
     });
   },
 };
+
+/** Null without sitemaps, so that the downloader is not loaded. */
+async function sitemapsOf(
+  { sitemaps, sinceMs }: SeedSources,
+  settings: Settings,
+  onsite: RegExp | null,
+  onUnread: (file: string, why: string) => void,
+): Promise<OpenSitemaps | null> {
+  if (sitemaps.length === 0) return null;
+  const { openSitemaps } = await import('../../crawler/seeds/open-sitemaps.js');
+  return openSitemaps(settings, { sinceMs, onsite, onUnread });
+}
 
 /** The size of the input is known when it is one file. */
 const onlyFile = ({ files }: SeedSources): string | null => (files.length === 1 ? files[0]!.path : null);

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { version } from '../../package-folder.js';
 import type { CliCommand } from '../command.js';
-import { print, printJson } from '../context.js';
+import { printResult } from '../context.js';
 
 const help = `
 With --json it also prints the version of Node, for bug reports.
@@ -13,8 +13,8 @@ Example:
 export const command: CliCommand = {
   define: (command: Command) => void command.addHelpText('after', help),
   run: async (context) => {
-    if (context.globals.json) printJson(context, { crawlnode: version(), node: process.versions.node });
-    else print(context, `crawlnode ${version()}`);
+    const versions = { crawlnode: version(), node: process.versions.node };
+    printResult(context, versions, `crawlnode ${version()}`);
     return 0;
   },
 };

@@ -1,7 +1,6 @@
 /** `items S list`: items of the list, one line of JSON each. They stay in the list. */
 import { itemOfText } from '../../crawler/feeds/listed-items.js';
-import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
-import { crawlName } from '../../crawler/project/crawls-in-store.js';
+import { type CrawlName, crawlName } from '../../crawler/project/crawls-in-store.js';
 import { howMany, n } from '../../format-amounts.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { type Context, note, printJsonLine } from '../context.js';

@@ -1,6 +1,5 @@
 /** The final output of `seed` and its exit code: 1 when a sitemap was not read, 2 when every seed was bad. */
-import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
-import { crawlName } from '../../crawler/project/crawls-in-store.js';
+import { type CrawlName, crawlName } from '../../crawler/project/crawls-in-store.js';
 import type { SeedCounts } from '../../crawler/seeds/seed-text.js';
 import type { SitemapCounts } from '../../crawler/seeds/sitemap-seeds.js';
 import { howMany, n } from '../../format-amounts.js';

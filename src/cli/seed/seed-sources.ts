@@ -53,7 +53,7 @@ export async function* seedLines(
 ): AsyncIterable<SeedText> {
   yield* readLines(context, sources, reading);
   if (open === null) return;
-  for (const source of sources.sitemaps) yield* open.lines(source, reading.stop);
+  for (const source of sources.sitemaps) yield* open.seeds.lines(source, reading.stop);
 }
 
 function instantOf(text: unknown): number | null {

@@ -17,12 +17,8 @@ export async function loadProgramSpider(
   options: ProgramOptions,
   more: object = {},
 ): Promise<LoadedSpider> {
-  const { settings = {}, args = {}, job } = options;
-  const given = { ...settings, ...(job !== undefined && { JOB: job }), ...more };
-  const source = {
-    ...programSource(options),
-    code: { settings: given, where: 'the settings of the program' },
-  };
+  const { args = {} } = options;
+  const source = programSource(options, more);
   if (typeof choice === 'string') return loadSpider(source, choice, args);
   const project = (await loadProject(source)).settings;
   const name = nameOf(choice, args);

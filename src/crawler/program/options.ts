@@ -6,13 +6,19 @@ import type { Logger } from '../../log.js';
 import type { SettingsInput } from '../../settings/schema.js';
 import type { CallbackName, Spider } from '../../spider/spider.js';
 import type { CrawlStats } from '../stats/crawl-stats.js';
-import type { ProgramConfig } from './environment.js';
 
 /** A spider: its class, or the name of a spider of the project. */
 export type SpiderChoice = (new () => Spider) | string;
 
 /** Options of `stats`, and those that all functions for programs share. */
-export interface ProgramOptions extends ProgramConfig {
+export interface ProgramOptions {
+  /**
+   * The settings file; by default that of the project around `cwd`, as on the command line. With `false` neither a file nor
+   * the environment is read.
+   */
+  readonly config?: string | false;
+  /** The folder to look for the project in, and the base of relative paths without one; default: the working folder. */
+  readonly cwd?: string;
   /** Settings that override all others, as `-s` does on the command line. */
   readonly settings?: SettingsInput;
   /** Arguments of the spider, as `-a` gives them. Values are texts. */

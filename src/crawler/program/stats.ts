@@ -23,12 +23,6 @@ export async function settingsOf(choice: SpiderChoice, options: ProgramOptions) 
     return { name: found.name, settings: loaded.settings };
   } catch (error) {
     if (typeof choice !== 'string' || !(error instanceof SpiderLoadError)) throw error;
-    const { settings = {}, job } = options;
-    const given = { ...settings, ...(job !== undefined && { JOB: job }) };
-    const source = {
-      ...programSource(options),
-      code: { settings: given, where: 'the settings of the program' },
-    };
-    return { name: choice, settings: (await loadProject(source)).settings };
+    return { name: choice, settings: (await loadProject(programSource(options))).settings };
   }
 }

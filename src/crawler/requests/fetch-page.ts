@@ -88,17 +88,6 @@ export async function followRedirects(
 }
 
 function recordOf(request: Request): RequestRecord {
-  const { url, method, headers, body, priority, dontFilter, depth, attempts, redirects, origin } = request;
-  return {
-    ...{ url, method, headers, body, priority, dontFilter, depth, attempts, redirects, origin },
-    meta: request.meta,
-    cbKwargs: request.cbKwargs,
-    callback: null,
-    errback: null,
-    parent: null,
-    cookies: request.cookies,
-    cookieJar: null,
-    waitingItem: null,
-    acceptedAtMs: 0,
-  };
+  const ofCrawl = { callback: null, errback: null, parent: null, cookieJar: null, waitingItem: null };
+  return { ...request, ...ofCrawl, acceptedAtMs: 0 };
 }

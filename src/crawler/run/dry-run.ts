@@ -25,7 +25,7 @@ import type { FeedTarget } from '../feeds/feed-targets.js';
 import type { LoadedSpider } from '../project/load-spider.js';
 import { linkOptionsOf } from '../project/settings-to-options.js';
 import { storeInWords } from '../project/store-address.js';
-import { type CrawlStats, statsOf } from '../stats/crawl-stats.js';
+import { statsOf } from '../stats/crawl-stats.js';
 import { nodeIdOf, pipelinesOf } from './run-node.js';
 
 /** Start requests that are read of a `start()`, which may never end. */
@@ -38,44 +38,15 @@ export interface DryRunPlan {
   readonly targets: readonly FeedTarget[];
 }
 
-/** A start request as it would be pushed. */
-export interface PlannedRequest {
-  readonly url: string;
-  readonly method: string;
-  readonly callback: string;
-  readonly priority: number;
-}
-
 /** What a crawl with these settings would be. */
-export interface DryRun {
-  readonly spider: string;
-  /** The module of the spider. */
-  readonly file: string;
-  readonly job: string | null;
-  /** The settings file; null when there is none. */
-  readonly settingsFile: string | null;
-  readonly notices: readonly string[];
-  /** A folder or an address; it may contain a password. */
-  readonly store: string;
-  /** The crawl as the store has it. */
-  readonly stats: CrawlStats;
-  /** All of `startUrls`, or the first of `start()`. */
-  readonly startRequests: readonly PlannedRequest[];
-  /** Whether the spider has a `start()`, of which no more were read. */
-  readonly isGenerator: boolean;
-  readonly feeds: readonly { readonly file: string; readonly format: string; readonly overwrite: boolean }[];
-  /** As the settings name them, in order. */
-  readonly pipelines: readonly string[];
-  readonly middleware: readonly string[];
-  readonly extensions: readonly string[];
-}
+export type DryRun = Awaited<ReturnType<typeof dryRun>>;
 
 /**
  * Check a crawl without beginning it.
  * @throws what `crawl` would: SettingsError, SpiderLoadError, UsageError; RefusedError for a crawl of another shape;
  *   CrawlnodeError `feed_unwritable`, `start_failed`
  */
-export async function dryRun({ spider: loadedSpider, frontier, open, targets }: DryRunPlan): Promise<DryRun> {
+export async function dryRun({ spider: loadedSpider, frontier, open, targets }: DryRunPlan) {
   const { loaded, found } = loadedSpider;
   const { settings, projectDir } = loaded;
   const spider = await loadedSpider.create();
@@ -101,9 +72,16 @@ export async function dryRun({ spider: loadedSpider, frontier, open, targets }: 
 
   return {
     ...{ spider: spider.name, file: found.file, job: settings.JOB, settingsFile: loaded.file },
-    ...{ notices: loaded.notices, store: storeInWords(settings) },
+    notices: loaded.notices,
+    /** A folder or an address; it may contain a password. */
+    store: storeInWords(settings),
     stats: statsOf({ spider: spider.name, job: settings.JOB, frontier }, snapshot),
-    startRequests: (await firstRequests(spider, loadedSpider)).map(planned),
+    /** All of `startUrls`, or the first of `start()`. */
+    startRequests: (await firstRequests(spider, loadedSpider)).map(({ record }) => {
+      const { url, method, callback, priority } = decodeRecord(record);
+      return { url, method, callback: callback ?? 'parse', priority };
+    }),
+    /** Whether the spider has a `start()`, of which no more were read. */
     isGenerator: hasGenerator(spider),
     feeds: targets.map(({ path: file, format, overwrite }) => ({ file, format, overwrite })),
     pipelines: namesInOrder(pipelines),
@@ -137,11 +115,6 @@ async function firstRequests(spider: Spider, { loaded }: LoadedSpider): Promise<
       { cause },
     );
   }
-}
-
-function planned({ record }: FrontierRequest): PlannedRequest {
-  const { url, method, callback, priority } = decodeRecord(record);
-  return { url, method, callback: callback ?? 'parse', priority };
 }
 
 /** Whether a file can be written is asked of the file, or of the nearest folder that exists. */

@@ -51,29 +51,38 @@ export function needsTotals(gates: RunGates): boolean {
 
 /** Check how the run ended, and its totals, when this node, or the nodes of this command, left. */
 export function judgeRun(gates: RunGates, result: Pick<NodeResult, 'run' | 'reason'>): GateVerdict {
-  if (gates.mustFinish && result.reason !== 'finished') return notFinished(result);
-  if (!needsTotals(gates)) return nothingSucceeded(result) ?? { kind: 'passed' };
   const { run, reason } = result;
+  if (gates.mustFinish && reason !== 'finished') {
+    return failure('not_finished', `the crawl did not finish, it ended with "${reason}" (--must-finish)`);
+  }
   const names = namesOf(gates);
+  if (names.length === 0) return nothingSucceeded(result) ?? { kind: 'passed' };
+  const which = names.join(' and ');
   if (run === null) {
-    const message = `the totals of the run are not known, so ${names.join(' and ')} could not be checked`;
+    const message = `the totals of the run are not known, so ${which} could not be checked`;
     // A node that finished without totals joined after the run. Otherwise the store may have been unreachable.
-    return reason === 'finished'
-      ? { kind: 'failed', code: 'too_few_items', message }
-      : { kind: 'unjudged', message };
+    return reason === 'finished' ? failure('too_few_items', message) : { kind: 'unjudged', message };
   }
   if (!run.isOver) {
     const were = names.length > 1 ? 'were' : 'was';
-    const message = `the run goes on on other nodes, so ${names.join(' and ')} ${were} not checked here`;
+    const message = `the run goes on on other nodes, so ${which} ${were} not checked here`;
     return { kind: 'unjudged', message };
   }
-  return (
-    tooFewItems(gates, run) ??
-    tooManyFailed(gates, run) ??
-    nothingSucceeded(result) ??
-    tooManyOfStatus(gates, run) ?? { kind: 'passed' }
-  );
+  const { minItems, maxFailed } = gates;
+  const tooManyFailed =
+    maxFailed !== null && run.failed > maxFailed
+      ? `${howMany(run.failed, 'request')} failed in the run over all its nodes, more than --max-failed ${n(maxFailed)}`
+      : null;
+  if (minItems !== null && run.items < minItems) {
+    const few = `the run gave ${howMany(run.items, 'item')} over all its nodes, fewer than --min-items ${n(minItems)}`;
+    return failure('too_few_items', tooManyFailed === null ? few : `${few}; and ${tooManyFailed}`);
+  }
+  if (tooManyFailed !== null) return failure('too_many_failed', tooManyFailed);
+  return nothingSucceeded(result) ?? tooManyOfStatus(gates, run) ?? { kind: 'passed' };
 }
+
+type Failure = Extract<GateVerdict, { kind: 'failed' }>;
+const failure = (code: Failure['code'], message: string): Failure => ({ kind: 'failed', code, message });
 
 /** The latest totals of a run that several nodes read. Totals only grow, so the largest are the latest. */
 export function latestTotals(runs: readonly (RunTotals | null)[]): RunTotals | null {
@@ -93,11 +102,6 @@ export function latestTotals(runs: readonly (RunTotals | null)[]): RunTotals | n
   };
 }
 
-function notFinished({ reason }: Pick<NodeResult, 'reason'>): GateVerdict {
-  const message = `the crawl did not finish, it ended with "${reason}" (--must-finish)`;
-  return { kind: 'failed', code: 'not_finished', message };
-}
-
 /** A run whose pages all failed or answered with an error: the site is down, has moved, or does not want this crawl. */
 function nothingSucceeded({ run, reason }: Pick<NodeResult, 'run' | 'reason'>): GateVerdict | null {
   if (run === null || !run.isOver || run.leased > 0 || endedByHand.includes(reason)) return null;
@@ -108,26 +112,9 @@ function nothingSucceeded({ run, reason }: Pick<NodeResult, 'run' | 'reason'>): 
     failed === 0 ? '' : `${howMany(failed, 'request')} failed`,
     errorPages === 0 ? '' : `${howMany(errorPages, 'page')} answered with an error such as 404`,
   ];
-  const message = `no page of the run succeeded: ${parts.filter((part) => part !== '').join(', and ')}`;
-  return { kind: 'failed', code: 'nothing_succeeded', message };
+  const what = parts.filter((part) => part !== '').join(', and ');
+  return failure('nothing_succeeded', `no page of the run succeeded: ${what}`);
 }
-
-function tooFewItems({ minItems, maxFailed }: RunGates, { items, failed }: RunTotals): GateVerdict | null {
-  if (minItems === null || items >= minItems) return null;
-  const also = maxFailed !== null && failed > maxFailed ? `; and ${failedText(failed, maxFailed)}` : '';
-  return { kind: 'failed', code: 'too_few_items', message: `${itemsText(items, minItems)}${also}` };
-}
-
-function tooManyFailed({ maxFailed }: RunGates, { failed }: RunTotals): GateVerdict | null {
-  if (maxFailed === null || failed <= maxFailed) return null;
-  return { kind: 'failed', code: 'too_many_failed', message: failedText(failed, maxFailed) };
-}
-
-const itemsText = (items: number, least: number) =>
-  `the run gave ${howMany(items, 'item')} over all its nodes, fewer than --min-items ${n(least)}`;
-
-const failedText = (failed: number, most: number) =>
-  `${howMany(failed, 'request')} failed in the run over all its nodes, more than --max-failed ${n(most)}`;
 
 /** Names the first status that too many pages ended with. */
 function tooManyOfStatus({ maxStatus }: RunGates, { statuses }: RunTotals): GateVerdict | null {
@@ -139,7 +126,7 @@ function tooManyOfStatus({ maxStatus }: RunGates, { statuses }: RunTotals): Gate
     if (count * 100 <= pages * percent) continue;
     const share = `${n(count)} of ${howMany(pages, 'page')} of the run (${((count / pages) * 100).toFixed(1)}%)`;
     const message = `${share} ended with status ${status}, more than --max-status ${status}=${percent}%`;
-    return { kind: 'failed', code: 'too_many_of_status', message };
+    return failure('too_many_of_status', message);
   }
   return null;
 }

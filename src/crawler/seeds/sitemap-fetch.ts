@@ -4,6 +4,7 @@ import { DownloadError } from '../../downloader/download-error.js';
 import { createDownloader } from '../../downloader/downloader.js';
 import { CrawlnodeError } from '../../errors.js';
 import { Request } from '../../http/message/request.js';
+import { MAX_SITEMAP_BYTES } from '../../http/sitemap/sitemap-document.js';
 import type { RetryOptions } from '../../node/node-options.js';
 import { planRetry, retryAfterMs, statusReason } from '../../node/page/retry-plan.js';
 import type { Trust } from '../../node/seeds/seed-requests.js';
@@ -27,12 +28,13 @@ export interface FetchedFile {
 /** @param trust `trusted` where the URL may be at a private address. @throws CrawlnodeError */
 export type SitemapFetch = (url: string, trust: Trust, stop: AbortSignal) => Promise<FetchedFile>;
 
-/** @param maxBytes limit of a body, both compressed and decompressed. */
-export function createSitemapFetch(
-  settings: Settings,
-  maxBytes: number,
-): { readonly fetch: SitemapFetch; close(): Promise<void> } {
-  const downloader = createDownloader({ ...downloaderOptionsOf(settings), maxBodyBytes: maxBytes });
+/** A body may have `MAX_SITEMAP_BYTES`, both compressed and decompressed. */
+export function createSitemapFetch(settings: Settings): {
+  readonly fetch: SitemapFetch;
+  close(): Promise<void>;
+} {
+  const options = { ...downloaderOptionsOf(settings), maxBodyBytes: MAX_SITEMAP_BYTES };
+  const downloader = createDownloader(options);
   const retry = retryOptionsOf(settings);
   return {
     fetch: async (url, trust, stop) => {

@@ -1,6 +1,6 @@
 /** Settings of a project's own: a zod object whose fields are settings beside those of crawlnode. */
 import { SettingsError } from '../../errors.js';
-import type { Definition } from '../kinds.js';
+import { type Definition, define } from '../kinds.js';
 import { definitionOf } from '../schema.js';
 import {
   type Checked,
@@ -84,21 +84,17 @@ function fieldProblem(name: string, type: Partial<FieldType> | null | undefined)
 function definitionFor(name: string, type: FieldType, where: string): OwnDefinition {
   const absent = checkField(type, undefined);
   const meta = type.meta?.() ?? {};
-  return {
-    // Only `safeParse` of it is called, which every version of zod has.
-    zod: type as unknown as OwnDefinition['zod'],
+  // Only `safeParse` of it is called, which every version of zod has.
+  const zod = type as unknown as OwnDefinition['zod'];
+  const options = {
     default: absent.ok ? absent.value : undefined,
+    unit: typeof meta.unit === 'string' ? meta.unit : '',
+  };
+  return {
+    ...define(zod, `what ${where} declares`, options, (text) => valueOfText(type, text)),
     required: !absent.ok,
     check: (value) => checkField(type, value),
-    unit: typeof meta.unit === 'string' ? meta.unit : '',
-    expects: `what ${where} declares`,
-    offered: [],
-    fromText: (text) => valueOfText(type, text),
     secret: typeof meta.secret === 'boolean' ? meta.secret : secretName.test(name),
-    ignored: null,
-    isCommonName: false,
-    environmentNames: [],
-    resolve: (value) => value,
   };
 }
 

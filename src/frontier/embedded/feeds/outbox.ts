@@ -143,6 +143,8 @@ export function checkpointFeed(
   { feed, owner, path }: FeedWriter,
   checkpoint: FeedCheckpoint,
   after?: number,
+  _written?: readonly string[],
+  unreadable = 0,
 ): void {
   const row = readFeedRow(tx, feed);
   if (row === null && hadCheckpoint(tx, feed)) throw feedRecordDamaged(path);
@@ -156,6 +158,11 @@ export function checkpointFeed(
   }
   tx.sql.run`DELETE FROM outbox WHERE space = ${row.space} AND feed = ${feed} AND sequence <= ${sequence}`;
   if (tx.hasCrawl && !hadCheckpoint(tx, feed)) tx.crawl.feeds = [...tx.crawl.feeds, feed];
+  // As requests are, until somebody accepts that. A checkpoint that comes again has dropped nothing.
+  if (unreadable > 0 && tx.hasCrawl && row.is_exporting === 0 && row.written !== sequence) {
+    tx.tally.lost += unreadable;
+    tx.tally.accepted += unreadable;
+  }
   const reached = { written: sequence, written_bytes: lengthBytes, written_header: header };
   writeFeedRow(tx, { ...row, ...reached, seen_at: tx.nowMs });
 }
