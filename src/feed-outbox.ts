@@ -81,7 +81,8 @@ export interface Outbox {
    * Record that everything up to the checkpoint is on disk, and delete those items from the outbox. This also renews the
    * claim of the writer.
    * @param after sequence of the previous checkpoint. @param written the items between the two. A store that lost its last
-   *   second may have others there by now.
+   *   second may have others there by now. @param unreadable how many of them were no items, because somebody overwrote them: they
+   *   count as lost, but for those of an export, since other programs may push to the items list.
    * @throws CrawlnodeError `feed_rolled_back`, as `read` does, when the store has a different previous checkpoint, because
    *   it was restored from an older copy or flushed. `open` then returns the checkpoint of the store.
    */
@@ -90,6 +91,7 @@ export interface Outbox {
     checkpoint: FeedCheckpoint,
     after?: number,
     written?: readonly string[],
+    unreadable?: number,
   ): Promise<void>;
   /** Give up the claim; waiting items stay. `exported`: an export to the file is complete. */
   release(writer: FeedWriter, options?: { readonly exported?: boolean }): Promise<void>;

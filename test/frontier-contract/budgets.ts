@@ -87,6 +87,13 @@ export function budgets(crawl: () => Crawl): void {
       }
     });
 
+    it('closes the run before a reason of its last page, also when it is a budget of pages', async () => {
+      const { frontier } = await crawl().node({ budgets: { maxPages: 1 } });
+      await frontier.push(pages(2), 'links');
+      await commit(frontier, await takeOne(frontier), done, { closing: 'spider' });
+      expect(await closingOf(frontier)).toBe('closespider_pagecount');
+    });
+
     it('answers a settle that is repeated as the first time', async () => {
       const { one, two, leases } = await twoNodes({ budgets: { maxItems: 1 } }, 2);
       await commit(one, leases[0][0]!, done, items(5));

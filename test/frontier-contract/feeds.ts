@@ -46,6 +46,20 @@ export function feeds(crawl: () => Crawl): void {
       ]);
     });
 
+    it('counts items that its writer could not read as lost, once, until somebody accepts that', async () => {
+      const { frontier } = await settleWith(2);
+      await frontier.feeds.open(writer('w'), usual);
+      const first = await frontier.feeds.read('feed-1', 0, 3);
+      const checkpoint = { sequence: 3, lengthBytes: 9, header: '' };
+      await frontier.feeds.checkpoint(writer('w'), checkpoint, 0, first, 2);
+      await frontier.feeds.checkpoint(writer('w'), checkpoint, 0, first, 2);
+      expect((await frontier.lease(1, 0)).crawl).toMatchObject({ finished: true, lost: 2 });
+      expect(await frontier.verify()).toEqual([]);
+      expect(await frontier.acceptLosses()).toBe(2);
+      expect((await frontier.lease(1, 0)).crawl).toMatchObject({ lost: 0 });
+      expect(await frontier.verify()).toEqual([]);
+    });
+
     it('receives nothing of a settle that was refused', async () => {
       const { frontier } = await crawl().node({ feeds: ['feed-1'] });
       await frontier.push([request('a')], 'links');

@@ -7,13 +7,60 @@ import type { Stall } from '../../src/frontier/frontier.js';
 import { STALL_MS } from '../../src/frontier/frontier.js';
 import type { JoinChoice } from '../helpers/joining.js';
 import { reading } from './repair.js';
-import { type Crawl, commit, done, effects, failed, type Node, request, take, until } from './world.js';
+import {
+  type Crawl,
+  commit,
+  done,
+  effects,
+  failed,
+  type Node,
+  nameOf,
+  request,
+  take,
+  until,
+} from './world.js';
 
 /** What can be deleted of a crawl that stands still then, by name. */
 export type Indexes = Readonly<Record<string, () => Promise<unknown>>>;
 
 const pages = Array.from({ length: 12 }, (_, n) => request(`p${n}`, { domain: `d${n % 3}.example` }));
 const late = request('late', { domain: 'late.example', delayMs: 3_600_000 });
+
+/** Deletes what an index says of the domain `lost.example`, by name. */
+export function lostWhileBusy(
+  open: () => Promise<{ crawl: Crawl; indexes: Indexes }>,
+  names: readonly string[],
+): void {
+  describe('a crawl that other domains keep busy', { timeout: 60_000 }, () => {
+    it.concurrent.each(names)('finds the requests of a domain again that lost %s', async (name) => {
+      const { crawl, indexes } = await open();
+      const { frontier } = await crawl.node();
+      const lost = ['x', 'y'].map((page) => request(page, { domain: 'lost.example' }));
+      const all = [...lost];
+      await frontier.push(lost, 'links');
+      await indexes[name]!();
+      const found: string[] = [];
+      await until(
+        async () => {
+          const busy = [0, 1].map((n) => request(`busy${all.length + n}`, { domain: 'busy.example' }));
+          all.push(...busy);
+          await frontier.push(busy, 'links');
+          const { leases, crawl: state } = await frontier.lease(4, 0);
+          for (const lease of leases) await commit(frontier, lease);
+          found.push(...leases.filter(({ domain }) => domain === 'lost.example').map(nameOf));
+          expect(state).toMatchObject({ finished: false, lost: 0 });
+          if (state.stall === 'rebuild') await frontier.rebuild(reading(...all));
+          await frontier.reconcile([], 0);
+          return found;
+        },
+        ({ length }) => length === 2,
+        3 * STALL_MS,
+      );
+      expect(found.sort()).toEqual(['x', 'y']);
+      await crawl.end();
+    });
+  });
+}
 
 /** Ask as idle nodes do. @returns what was said of a stall, and to which node first. */
 async function asked(nodes: readonly Node[], forMs: number): Promise<{ stall: Stall; node: Node }[]> {

@@ -24,7 +24,7 @@ const publicParts = {
 };
 const internalParts = {
   redis: [
-    ...['queue', 'ready', 'domains', 'leases', 'nodes', 'node-info', 'held', 'answers', 'feeds'].map(
+    ...['meta', 'queue', 'ready', 'domains', 'leases', 'nodes', 'node-info', 'held', 'answers', 'feeds'].map(
       (word) => `requests:~${word}`,
     ),
   ],

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { CrawlnodeError } from '../../errors.js';
 import { n } from '../../format-amounts.js';
 import type { Frontier, Part, PartCounts, Shape } from '../../frontier/frontier.js';
-import type { Context } from '../context.js';
+import { type Context, note } from '../context.js';
 import { withLiveLine } from '../terminal/live-line.js';
 import { BACKUP_FORMAT, type BackupHeader } from './backup-file.js';
 import { type WrittenBackup, writeBackup } from './write-backup.js';
@@ -18,6 +18,10 @@ export interface CreateBackupOptions {
   /** Accept that the crawl changes during the backup. The file may then lack the changes. */
   readonly force: boolean;
 }
+
+const WORKED_ON =
+  'nodes worked on the crawl while it was backed up: a crawl from the backup fetches pages again that they have committed since, and ' +
+  'it may lack links that they found meanwhile, though these count as seen. Stop the nodes first for a backup that is whole';
 
 /** @throws CrawlnodeError when the file cannot be written, or the crawl changed during the backup. */
 export async function createBackup(
@@ -40,6 +44,7 @@ export async function createBackup(
       writeBackup(path.resolve(context.cwd, options.file), header, frontier.backups.read(parts), onProgress),
   );
   if (!force) refuseChanged(before, await changeMarkers(frontier, parts), written.file);
+  else if ((await frontier.snapshot()).nodes.length > 0) note(context, WORKED_ON);
   return written;
 }
 

@@ -120,7 +120,7 @@ async function runInProcess(crawl: Crawl, session: CrawlSession): Promise<number
   const { spider, role, open, frontier, targets, records, exitWhenDone, gates } = crawl;
   const parent = role === null ? null : followParent(signals);
   let trouble: string | null = null;
-  const { result, unwritten } = await runCrawl({
+  const { result, unwritten, leftOut } = await runCrawl({
     ...{ spider, nodeId, open, frontier, targets, records, exitWhenDone, drain, force, log },
     stdout: stdoutOf(targets, signals),
     crawlArguments: crawl.crawlArguments,
@@ -140,7 +140,7 @@ async function runInProcess(crawl: Crawl, session: CrawlSession): Promise<number
   });
   const code = signals.forcedCode() ?? (unwritten === null ? result.exitCode : Math.max(1, result.exitCode));
   // The parent of workers judges the run, from the results of all its nodes.
-  if (role === null) return finishCrawl(crawl, session, { nodes: 1, result, unwritten, code });
+  if (role === null) return finishCrawl(crawl, session, { nodes: 1, result, unwritten, leftOut, code });
   await sendToParent({ type: 'result', result });
   return code;
 }
@@ -172,7 +172,7 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
     stopFeedStatus();
     return { outcome, before, startedAt };
   };
-  const { result: ended, unwritten } = await withFeeds(feedsPlan, runAll, ({ outcome }) =>
+  const { result: ended, ...files } = await withFeeds(feedsPlan, runAll, ({ outcome }) =>
     outcome.results.some(({ hasWaited }) => hasWaited),
   );
   const { outcome, before, startedAt } = ended;
@@ -185,8 +185,8 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
           (now) => difference(before, totalsOf(now)),
           () => null,
         );
-  const code = signals.forcedCode() ?? (unwritten === null ? outcome.code : Math.max(1, outcome.code));
-  return finishCrawl(crawl, session, { nodes: count, result: { ...result, ...counted }, unwritten, code });
+  const code = signals.forcedCode() ?? (files.unwritten === null ? outcome.code : Math.max(1, outcome.code));
+  return finishCrawl(crawl, session, { nodes: count, result: { ...result, ...counted }, ...files, code });
 }
 
 /** With `-o -`: when its reader is gone, the crawl ends as after a signal. */

@@ -1,6 +1,6 @@
 /** Rebuilds the indexes of a crawl that stands still, when the store asks this node to (`CrawlState.stall`). */
 import { howMany } from '../../format-amounts.js';
-import { type CrawlState, STALL_MS } from '../../frontier/frontier.js';
+import type { CrawlState } from '../../frontier/frontier.js';
 import type { IncarnationContext } from '../membership/incarnation-parts.js';
 
 export class StalledCrawl {
@@ -29,8 +29,8 @@ export class StalledCrawl {
     const { frontier, log, readRecord } = node.deps;
     log.warn(
       {},
-      `the crawl has stood still for ${STALL_MS / 1_000} s: requests are left, and no node can find them, because somebody deleted keys ` +
-        'or rows, or Redis evicted them; this node rebuilds its queues from the records of the requests',
+      'requests are left that no node can find, because somebody deleted keys or rows, or Redis evicted them: this node rebuilds the ' +
+        'queues of the crawl from the records of its requests',
     );
     const rebuilt = await node.outage.through('rebuild', halt, () => frontier.rebuild(readRecord));
     if (rebuilt === null) return;

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CrawlnodeError, FrontierUnavailableError, messageOf, RefusedError } from '../../errors.js';
 import type { FeedWriter, PipelineOutboxes } from '../../feed-outbox.js';
 import type { Logger } from '../../log.js';
-import { type CommittedItem, committedItem, uniqueBatch } from './committed-item.js';
+import { type CommittedItem, committedItem, countDamaged, uniqueBatch } from './committed-item.js';
 
 /** What is called, and with how many items. */
 export interface BatchPipeline {
@@ -54,6 +54,8 @@ export class CommittedCaller {
   #unconfirmed: number | null = null;
   /** The items of `#unconfirmed`, as the store has them. */
   #unconfirmedItems: readonly string[] = [];
+  /** How many of them were no items. */
+  #unconfirmedDamaged = 0;
   #confirmedAt = 0;
   #waiting = 0;
   #waitingSince: number | null = null;
@@ -198,6 +200,7 @@ export class CommittedCaller {
     this.#progressAt = performance.now();
     this.#unconfirmed = from + count;
     this.#unconfirmedItems = texts.slice(0, count);
+    this.#unconfirmedDamaged = countDamaged(batch);
     this.#left -= count;
     await this.#confirm();
   }
@@ -206,7 +209,8 @@ export class CommittedCaller {
     if (this.#unconfirmed === null || this.#accepted === null) return;
     const { outboxes, writer } = this.#options;
     const checkpoint = { sequence: this.#unconfirmed, lengthBytes: 0, header: '' };
-    await outboxes.checkpoint(writer, checkpoint, this.#accepted, this.#unconfirmedItems);
+    const [items, damaged] = [this.#unconfirmedItems, this.#unconfirmedDamaged];
+    await outboxes.checkpoint(writer, checkpoint, this.#accepted, items, damaged);
     this.#waiting -= this.#unconfirmed - this.#accepted;
     this.#accepted = this.#unconfirmed;
     this.#unconfirmed = null;

@@ -29,7 +29,14 @@ export function committedItem(text: string, sequence: number, pipeline: string, 
     { pipeline, sequence },
     'the store contains something that is not a committed item; it is written in the field "value"',
   );
-  return { id: `damaged-${sequence}`, item: { value: text } };
+  return { id: `${DAMAGED}${sequence}`, item: { value: text } };
+}
+
+const DAMAGED = 'damaged-';
+
+/** How many of the items are such texts. */
+export function countDamaged(items: readonly CommittedItem[]): number {
+  return items.filter(({ id }) => id.startsWith(DAMAGED)).length;
 }
 
 /**

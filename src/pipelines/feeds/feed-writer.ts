@@ -106,6 +106,8 @@ export class FeedFile {
   #unconfirmed: FeedCheckpoint | null = null;
   /** The items of `#unconfirmed`. */
   #unconfirmedItems: readonly string[] = [];
+  /** How many of them were no items. */
+  #unconfirmedMended = 0;
   #confirmedAt = performance.now();
   #failing: string | null = null;
 
@@ -211,6 +213,7 @@ export class FeedFile {
 
   async #append(items: readonly string[]): Promise<void> {
     let reached: FeedCheckpoint;
+    const mendedBefore = this.mended;
     try {
       reached = await this.#content.append(items, this.#written);
     } catch (error) {
@@ -220,6 +223,7 @@ export class FeedFile {
     this.#note(null);
     this.#unconfirmed = reached;
     this.#unconfirmedItems = items.slice(0, reached.sequence - this.#written.sequence);
+    this.#unconfirmedMended = this.mended - mendedBefore;
     await this.#confirm();
   }
 
@@ -227,10 +231,12 @@ export class FeedFile {
     if (this.#unconfirmed === null) return;
     const { feeds, writer } = this.#options;
     const { sequence } = this.#written;
-    await feeds.checkpoint(writer, this.#unconfirmed, sequence, this.#unconfirmedItems);
+    const [items, mended] = [this.#unconfirmedItems, this.#unconfirmedMended];
+    await feeds.checkpoint(writer, this.#unconfirmed, sequence, items, mended);
     this.#written = this.#unconfirmed;
     this.#unconfirmed = null;
     this.#unconfirmedItems = [];
+    this.#unconfirmedMended = 0;
     this.#confirmedAt = performance.now();
   }
 
@@ -243,6 +249,7 @@ export class FeedFile {
   async #goBack(): Promise<void> {
     const { feeds, writer, path, overwrite, staleMs, log } = this.#options;
     this.#unconfirmedItems = [];
+    this.#unconfirmedMended = 0;
     const checkpoint = await feeds.open(writer, { staleMs, overwrites: overwrite });
     const from = this.#written.sequence;
     if (checkpoint === null && from > this.#first.sequence) {

@@ -11,6 +11,7 @@ import { runHere } from '../../helpers/cli/run-here.js';
 import { executable, startCli } from '../../helpers/cli.js';
 import { engines, projectOn } from '../../helpers/engine-project.js';
 import { contents, fill } from '../../helpers/filled-crawl.js';
+import { joinAs } from '../../helpers/joining.js';
 import { defaultShape } from '../../helpers/open-options.js';
 import { waitFor } from '../../helpers/wait-for.js';
 
@@ -41,6 +42,18 @@ describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
     });
     expect(await here.look(contents)).toEqual(before);
     expect((await run('doctor', 'news', '--deep')).stdout).toContain('no problems');
+  });
+
+  it('a backup that --force writes under a live node says what may not be in it', async () => {
+    await here.look(async (frontier) => {
+      await fill(frontier);
+      await joinAs(frontier, {});
+      const forced = await run('reset', 'news', '--backup', 'forced.jsonl', '--yes', '--force');
+      expect(forced).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining('nodes worked on the crawl while it was backed up'),
+      });
+    });
   });
 
   it('nothing is cleared where the backup cannot be written, exists, or is not whole when it is killed', async () => {

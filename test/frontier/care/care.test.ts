@@ -4,7 +4,7 @@ import { connect } from '../../../src/disk/sqlite.js';
 import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import { fileIn } from '../../../src/frontier/embedded/file/wal.js';
 import { careOfDamages, type Hand } from '../../frontier-contract/damages.js';
-import { stalls } from '../../frontier-contract/stalls.js';
+import { lostWhileBusy, stalls } from '../../frontier-contract/stalls.js';
 import { Crawl, worldOf } from '../../frontier-contract/world.js';
 import { openOptions } from '../../helpers/open-options.js';
 import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
@@ -34,6 +34,22 @@ describe('in Redis', () => {
     const indexes = Object.fromEntries([...lost, 'nodes'].map((name) => [name, () => admin.del(keys(name))]));
     return { crawl: crawlAt(server.url, spider), indexes };
   }, lost);
+  const ofDomain = ['its entry among the ready', 'its record', 'its queue'];
+  lostWhileBusy(async () => {
+    crawls += 1;
+    const key = (word: string) => `busy${crawls}:requests:~${word}`;
+    const keys = { ready: key('ready'), domains: key('domains'), queue: key('queue') };
+    const deletions = [
+      async () => {
+        const entries = await admin.zrangeBuffer(keys.ready, 0, -1);
+        await admin.zrem(keys.ready, ...entries.filter((entry) => entry.includes('lost.example')));
+      },
+      () => admin.hdel(keys.domains, 'lost.example'),
+      () => admin.zremrangebylex(keys.queue, '[lost.example\0', '(lost.example\x01'),
+    ];
+    const indexes = Object.fromEntries(ofDomain.map((name, n) => [name, deletions[n]!]));
+    return { crawl: crawlAt(server.url, `busy${crawls}`), indexes };
+  }, ofDomain);
   careOfDamages(async () => {
     crawls += 1;
     const requests = `damaged${crawls}:requests`;

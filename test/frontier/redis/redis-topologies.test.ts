@@ -5,6 +5,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allParts, type Dupefilter, type Shape } from '../../../src/frontier/frontier.js';
 import type { RedisAddress } from '../../../src/frontier/open-options.js';
+import { RedisConnection } from '../../../src/frontier/redis/connection/connection.js';
 import { openRedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
 import { pushAll } from '../../frontier-contract/dupefilters.js';
 import {
@@ -89,6 +90,15 @@ describe('a Redis Cluster', { timeout: 60_000 }, () => {
 });
 
 describe('Redis behind Sentinels', { timeout: 60_000 }, () => {
+  it('names its Sentinels when none of them can be reached', async () => {
+    const sentinels = [11, 12].map((port) => ({ host: '127.0.0.1', port }));
+    const address = { kind: 'sentinel', options: { sentinels, name: 'mymaster' } } as const;
+    await expect(RedisConnection.open(address, 500)).rejects.toMatchObject({
+      code: 'frontier_unavailable',
+      message: expect.stringContaining('mymaster (127.0.0.1:11, 127.0.0.1:12)'),
+    });
+  });
+
   it('leaves a master that Sentinel has replaced, also one that still takes writes and believes to be the master', async () => {
     const master = await startRedis();
     const replica = await startRedis({ args: ['--replicaof', master.host, String(master.port)] });

@@ -18,6 +18,7 @@ import {
 import type { Effects, OutboxSnapshot } from '../../frontier.js';
 import type { Transaction } from '../base/transaction.js';
 import { ContradictingRows } from '../file/sqlite-errors.js';
+import { unreadableValue } from '../file/stored-json.js';
 import { type FeedRow, newFeed, readFeedRow, readFeedRows, writeFeedRow } from './feed-row.js';
 import { takeFirstItems } from './items.js';
 
@@ -55,6 +56,7 @@ export function appendToOutbox(tx: Transaction, feed: string, texts: readonly st
     INSERT INTO feed (space, feed, last) SELECT ${space}, ${feed}, coalesce(max(sequence), 0) + ${texts.length}
       FROM outbox WHERE space = ${space} AND feed = ${feed}
     ON CONFLICT (space, feed) DO UPDATE SET last = last + ${texts.length} RETURNING last`!;
+  if (last < texts.length) throw unreadableValue('feed', 'last');
   for (const [n, text] of texts.entries()) {
     const sequence = last - texts.length + 1 + n;
     sql.run`INSERT INTO outbox (space, feed, sequence, text) VALUES (${space}, ${feed}, ${sequence}, ${text})`;
@@ -143,6 +145,8 @@ export function checkpointFeed(
   { feed, owner, path }: FeedWriter,
   checkpoint: FeedCheckpoint,
   after?: number,
+  _written?: readonly string[],
+  unreadable = 0,
 ): void {
   const row = readFeedRow(tx, feed);
   if (row === null && hadCheckpoint(tx, feed)) throw feedRecordDamaged(path);
@@ -156,6 +160,11 @@ export function checkpointFeed(
   }
   tx.sql.run`DELETE FROM outbox WHERE space = ${row.space} AND feed = ${feed} AND sequence <= ${sequence}`;
   if (tx.hasCrawl && !hadCheckpoint(tx, feed)) tx.crawl.feeds = [...tx.crawl.feeds, feed];
+  // As requests are, until somebody accepts that. A checkpoint that comes again has dropped nothing.
+  if (unreadable > 0 && tx.hasCrawl && row.is_exporting === 0 && row.written !== sequence) {
+    tx.tally.lost += unreadable;
+    tx.tally.accepted += unreadable;
+  }
   const reached = { written: sequence, written_bytes: lengthBytes, written_header: header };
   writeFeedRow(tx, { ...row, ...reached, seen_at: tx.nowMs });
 }

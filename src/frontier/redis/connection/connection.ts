@@ -15,6 +15,7 @@ import {
   isMissingFunction,
   isRefusal,
   networkMessageOf,
+  placeOf,
   translate,
   unanswered,
   unreachable,
@@ -41,6 +42,7 @@ interface ConnectionState {
 
 /** What a connection is made of. */
 interface Opened {
+  readonly address: RedisAddress;
   readonly client: Client;
   readonly state: ConnectionState;
   /** The server takes commands without the password of the settings. */
@@ -97,7 +99,7 @@ export class RedisConnection {
         const watch =
           address.kind === 'sentinel' ? new SentinelWatch(ioredis, client as Redis, address.options) : null;
         const replicas = new AwaitedReplicas(waitReplicas);
-        const found = { client, state, isPasswordNeedless: plain !== null, watch };
+        const found = { address, client, state, isPasswordNeedless: plain !== null, watch };
         return new RedisConnection({ ...found, connectTimeoutMs, replicas });
       } catch (error) {
         client?.disconnect();
@@ -161,9 +163,12 @@ export class RedisConnection {
 
   /** Of a command that a broken connection took with it, ioredis says no more than that it was not sent again. */
   #whyLost(error: unknown): string {
-    if (!(error instanceof Error) || error.name !== 'MaxRetriesPerRequestError') return messageOf(error);
-    const { lastError } = this.#opened.state;
-    return lastError === undefined ? 'the connection was lost' : networkMessageOf(lastError);
+    const { state, address } = this.#opened;
+    const isLost = error instanceof Error && error.name === 'MaxRetriesPerRequestError';
+    const lost =
+      state.lastError === undefined ? 'the connection was lost' : networkMessageOf(state.lastError);
+    const why = isLost ? lost : messageOf(error);
+    return address.kind === 'sentinel' ? `${why}; ${placeOf(address)} would say where it is` : why;
   }
 
   /** A server that lost our library, never had it, or has another one under its name, is given it with the call. */

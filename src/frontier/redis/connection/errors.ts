@@ -1,4 +1,5 @@
 /** Translates errors of Redis and the network: which are final, which may succeed on another try, and what to do. */
+import type { RedisOptions } from 'ioredis';
 import {
   CrawlnodeError,
   DamagedStoreError,
@@ -267,9 +268,13 @@ function hintFor(refusal: string): string {
 }
 
 /** Host and port for messages, and the database if it is another than 0. */
-function placeOf(address: RedisAddress): string {
+export function placeOf(address: RedisAddress): string {
   if (address.kind === 'cluster') return address.nodes.map(({ host, port }) => `${host}:${port}`).join(', ');
-  if (address.kind === 'sentinel') return `the sentinels of ${String(address.options.name)}`;
+  if (address.kind === 'sentinel') {
+    const { name, sentinels = [] } = address.options as RedisOptions;
+    const places = sentinels.map(({ host = '127.0.0.1', port = 26_379 }) => `${host}:${port}`);
+    return `the sentinels of ${name} (${places.join(', ')})`;
+  }
   if (address.url === null) return `${address.options.host ?? '127.0.0.1'}:${address.options.port ?? 6379}`;
   try {
     const url = new URL(address.url);

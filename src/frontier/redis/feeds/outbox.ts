@@ -126,8 +126,8 @@ export function redisFeeds({ connection, options, call }: CrawlAccess): Feeds {
       const { sequence, last } = await heads(feed);
       return Math.max(0, last - sequence);
     },
-    async checkpoint({ feed, owner, path }, checkpoint, after, written) {
-      const args = { feed, owner, ...checkpoint, after, digest: digestOf(written) };
+    async checkpoint({ feed, owner, path }, checkpoint, after, written, unreadable = 0) {
+      const args = { feed, owner, ...checkpoint, after, digest: digestOf(written), unreadable };
       const answer = int(await call('feed_checkpoint', args));
       if (answer === 3) throw feedRecordDamaged(path);
       if (answer === 2) throw feedRolledBack();

@@ -37,7 +37,8 @@
 --   queued_domains       domains that have pending requests, see domains/domains.lua
 --   marks, marks_gone, marks_expire, pieces, pieces_looked   see dupefilters/marks.lua, dupefilters/pieces.lua
 --   feed:NAME            1: the feed has a checkpoint, see feeds/feeds.lua
---   stall_since, stall_owner, stall_tried, stall_left   see care/stall.lua
+--   stall_since, stall_owner, stall_tried, stall_left, stall_drains   see care/stall.lua
+--   domains_looked       see care/domains-in-turn.lua
 --   starts_again         1: the dupefilter was emptied, so the next run pushes its start requests again
 --   restoring, restored, restored_from, repairing   a restore or a repair under way
 --   repair_found         requests that waited, were leased or had failed when the repair began
@@ -48,7 +49,7 @@
 local OFTEN = { 'version', 'epoch', 'queue', 'dupefilter', 'control', 'done', 'accepted', 'arrival', 'limit', 'delay',
   'budgets', 'closing', 'lost', 'run_leased', 'run_items', 'run_accepted', 'run_good', 'queue_limit', 'volunteer', 'hungry', 'idle_since',
   'slots', 'autothrottle', 'cookies', 'pages_per_domain', 'marks', 'marks_gone', 'marks_expire', 'early',
-  'clock', 'clock_ahead', 'fields' }
+  'clock', 'clock_ahead', 'fields', 'stall_drains' }
 
 -- Those of them that are counted up: a verb would begin at 0 again where somebody overwrote one. The tunables are in domain-limits.lua.
 local COUNTED = { 'epoch', 'done', 'accepted', 'arrival', 'lost', 'run_leased', 'run_items', 'run_accepted', 'cookies', 'marks',

@@ -6,7 +6,8 @@
 -- leased, or the crawl is not open. And every record is in a queue, leased or failed.
 --
 -- meta: stall_since: when a lease first found the crawl so · stall_owner: the incarnation that rebuilds · stall_tried:
--- run_leased + 1 after the last rebuild · stall_left: records in no queue that it left
+-- run_leased + 1 after the last rebuild · stall_left: records in no queue that it left · stall_drains: 1 while nothing is leased, so
+-- that a crawl with such records, whose other requests keep its nodes busy, comes to stand still
 
 -- Records that are in no queue: too few where failed requests have no record, never too many.
 local function orphans(crawl)
@@ -56,7 +57,8 @@ function stall.look(crawl, isOpen, mayLease)
   end
   if not meta.get(crawl, 'stall_since') then meta.set(crawl, 'stall_since', crawl.nowMs) end
   local found = hasOrphans and 'suspected' or nil
-  if not mayLease or isOwned or crawl.nowMs - meta.number(crawl, 'stall_since') < limits.STALL_MS then return found end
+  local hasWaited = meta.get(crawl, 'stall_drains') or crawl.nowMs - meta.number(crawl, 'stall_since') >= limits.STALL_MS
+  if not mayLease or isOwned or not hasWaited then return found end
   if stall.isLeased(crawl) then
     meta.set(crawl, 'stall_since', crawl.nowMs)
     return found
@@ -65,9 +67,22 @@ function stall.look(crawl, isOpen, mayLease)
   return claim(crawl)
 end
 
+-- Called with each heartbeat of a node, whether the crawl is busy or not: records in no queue are not leased by themselves. O(1).
+function stall.lookBesides(crawl)
+  local isOpen = meta.get(crawl, 'control') == 'running' and not meta.get(crawl, 'closing')
+  local hasOrphans = isOpen and not meta.get(crawl, 'restoring') and orphans(crawl) > 0
+  if not hasOrphans then
+    if meta.get(crawl, 'stall_drains') then meta.set(crawl, 'stall_drains', '') end
+  elseif not meta.get(crawl, 'stall_since') then
+    meta.set(crawl, 'stall_since', crawl.nowMs)
+  elseif crawl.nowMs - meta.number(crawl, 'stall_since') >= limits.STALL_MS then
+    meta.set(crawl, 'stall_drains', '1')
+  end
+end
+
 -- The indexes were built anew.
 function stall.noteRebuilt(crawl)
-  for _, name in ipairs({ 'stall_since', 'stall_owner', 'stall_left' }) do meta.set(crawl, name, '') end
+  for _, name in ipairs({ 'stall_since', 'stall_owner', 'stall_left', 'stall_drains' }) do meta.set(crawl, name, '') end
   meta.set(crawl, 'stall_tried', meta.number(crawl, 'run_leased') + 1)
   meta.set(crawl, 'stall_left', math.max(0, orphans(crawl)))
 end

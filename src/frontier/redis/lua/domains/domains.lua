@@ -45,9 +45,9 @@ function domains.unpack(name, packed)
     wasQueued = head ~= '', isDirty = false, needsReclassification = false }
 end
 
--- A domain whose record cannot be read, from its queue and its leases. A full delay begins, as nobody knows when the domain was
+-- A domain whose record is gone or cannot be read, from its queue and its leases. A full delay begins, as nobody knows when the domain was
 -- asked last. O(leases).
-local function rebuilt(crawl, name)
+function domains.rebuilt(crawl, name)
   local d = domains.unpack(name, false)
   d.head = queue.sortKeys(crawl, name, 1)[1] or ''
   for _, leased in ipairs(leaseRecords.domains(crawl)) do
@@ -58,11 +58,12 @@ local function rebuilt(crawl, name)
   d.readyHead, d.isWaiting = d.head ~= '' and d.head, true
   reader.noteUnreadable(crawl, 1)
   domains.markChanged(crawl, d)
+  crawl.domains[name] = d
   return d
 end
 
 local function opened(crawl, name, packed)
-  local d = domains.unpack(name, packed) or rebuilt(crawl, name)
+  local d = domains.unpack(name, packed) or domains.rebuilt(crawl, name)
   -- No verb writes an instant more than a day ahead: a full delay begins.
   local latest = crawl.nowMs + limits.FURTHEST_MS
   if d.nextAt > latest or d.blockedUntil > latest then delayTimer.bound(crawl, d) end

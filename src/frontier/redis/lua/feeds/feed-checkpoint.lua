@@ -3,7 +3,7 @@
 --
 -- args: feed · owner · sequence, lengthBytes, header: the checkpoint, absent to only renew · after: sequence of the one
 --   before it, absent where that does not matter · digest: SHA-1 of the items between the two, joined by \n, absent for
---   none · release: ends the claim · exported: ends the export too
+--   none · unreadable: how many of them are no items, absent for 0 · release: ends the claim · exported: ends the export too
 -- Returns 1, 0 when the feed has another owner by now, or 2 when the store knows another checkpoint than the one before:
 -- it was restored from an older copy, or a flush forgot the file. It returns 2 also for other items: after a failover the
 -- sequences of the lost items are given again. 3 when somebody has deleted the record of the feed. O(items covered, their bytes).
@@ -27,6 +27,12 @@ verbs.register('feed_checkpoint', { 'allow-oom' }, function(crawl, args)
     for number = written + 1, args.sequence do dropped[#dropped + 1] = feeds.field(feed, number) end
     if args.digest and #dropped > 0 and digestOf(crawl, dropped) ~= args.digest then return 2 end
     lists.send('HDEL', crawl.keys.outbox, dropped)
+    -- As requests are, until somebody accepts that. A checkpoint that comes again has dropped nothing.
+    if #dropped > 0 and (args.unreadable or 0) > 0 and not writer.exporting and meta.exists(crawl) then
+      meta.add(crawl, 'lost', args.unreadable)
+      meta.add(crawl, 'accepted', args.unreadable)
+      meta.save(crawl)
+    end
     writer.sequence, writer.lengthBytes, writer.header = args.sequence, args.lengthBytes, args.header
   end
   clock.read(crawl)

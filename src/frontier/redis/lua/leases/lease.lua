@@ -72,7 +72,7 @@ function lease.run(crawl)
   elseif isOpen and wanted > 0 then
     queue.promoteDelayed(crawl)
     domains.promoteWaiting(crawl)
-    if room > 0 then given, hasMore, stoodBack = takeAvailable(crawl, room) end
+    if room > 0 and not meta.get(crawl, 'stall_drains') then given, hasMore, stoodBack = takeAvailable(crawl, room) end
   end
   local ids, records, leased = {}, {}, {}
   for i, request in ipairs(given) do

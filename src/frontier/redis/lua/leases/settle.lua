@@ -121,8 +121,8 @@ local function addLatency(batch, page, held)
 end
 
 -- Closes the run where the page wants that. A budget that is used up comes first, since the first reason stays.
-local function closeRun(crawl, reason)
-  budgets.closeWhenSpent(crawl)
+local function closeRun(crawl, batch, reason)
+  budgets.closeWhenSpent(crawl, #batch.ended)
   budgets.close(crawl, reason, 0)
 end
 
@@ -134,7 +134,7 @@ local function commitOne(crawl, batch, page, held)
   addItems(batch, page)
   cookies.merge(crawl, page)
   if page.custom then customStats.apply(crawl, page.custom) end
-  if page.closing then closeRun(crawl, page.closing) end
+  if page.closing then closeRun(crawl, batch, page.closing) end
   if page.validators then validators.commit(crawl, page, batch.epoch, hasDropped) end
   if page.ignored then batch.ignored[#batch.ignored + 1] = page.ignored end
   addLatency(batch, page, held)

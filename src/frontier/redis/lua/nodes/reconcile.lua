@@ -1,6 +1,7 @@
 -- Compare the leases that the store holds for this incarnation with those its node holds. A lease that only the store knows
 -- (its reply was lost, or the store was rolled back) returns to pending uncounted, unless it is so young that its reply may
--- still arrive. Also looks whether the dupefilter is whole (dupefilters/marks.lua). Atomic with respect to the node's own settles.
+-- still arrive. Also looks whether the dupefilter is whole (dupefilters/marks.lua), and
+-- the queues (care/domains-in-turn.lua, care/stall.lua). Atomic with respect to the node's own settles.
 --
 -- args: graceMs · ids: of the leases held · calls: numbers of the calls that created them, in the same order
 -- Returns { how many were returned, ids that the store does not know as this node's }. O(leases).
@@ -25,5 +26,7 @@ verbs.register('reconcile', { 'allow-oom', 'crawl', 'live-node' }, function(craw
   end
   leaseRecords.returnToQueue(crawl, ids, returned)
   marks.lookClosely(crawl)
+  domainsInTurn.check(crawl)
+  stall.lookBesides(crawl)
   return { #returned, lost }
 end)

@@ -20,13 +20,13 @@ function budgets.close(crawl, reason, limit)
   meta.set(crawl, 'closing_limit', limit)
 end
 
--- Closes a run when a budget is used up.
-function budgets.closeWhenSpent(crawl)
+-- Closes a run when a budget is used up. ended: leases that have ended in this call and are still stored; absent for none.
+function budgets.closeWhenSpent(crawl, ended)
   local budgetsOfRun = ofRun(crawl)
   if not budgetsOfRun or meta.get(crawl, 'closing') then return end
   local used = {
     -- Only when nothing is leased: a lease that ends unstarted gives its page back.
-    maxPages = redis.call('HLEN', crawl.keys.leases) == 0 and meta.number(crawl, 'run_leased') or 0,
+    maxPages = redis.call('HLEN', crawl.keys.leases) == (ended or 0) and meta.number(crawl, 'run_leased') or 0,
     maxItems = meta.number(crawl, 'run_items'),
     maxErrors = meta.number(crawl, 'run_errors'),
     maxRunMs = crawl.nowMs - meta.number(crawl, 'run_started'),
