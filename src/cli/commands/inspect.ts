@@ -36,6 +36,10 @@ const meanings: Readonly<Record<RequestState, string>> = {
   unknown: 'was never accepted, or has been forgotten since',
 };
 
+/** Of a request that may not connect to its address, so that a retry fails again. A seed of the command line may. */
+const refusedAddress =
+  'failed for good, and a retry fails again: it may not connect to its private address. If you want the page, "crawlnode seed CRAWL URL" makes it a trusted seed';
+
 /** Of a page that a refresh rule lets be fetched again. */
 const seenInPeriod = 'was accepted in this period, and is done or was dropped; in the next it is new again';
 
@@ -132,7 +136,9 @@ function inWords(
   nowMs: number,
 ) {
   const ago = (at: string | null) => at && `${at} (${duration(nowMs - Date.parse(at))} ago)`;
-  const meaning = state === 'seen' && period !== null ? seenInPeriod : meanings[state];
+  const isOfPeriod = state === 'seen' && period !== null;
+  const isRefused = failure?.reason === 'private_address';
+  const meaning = isOfPeriod ? seenInPeriod : isRefused ? refusedAddress : meanings[state];
   const due = dueAt && duration(Math.max(0, Date.parse(dueAt) - nowMs));
   const ofDomain = state === 'pending' ? ', when its domain may be asked again' : '';
   return {

@@ -113,7 +113,12 @@ export function crawlFindings(
         problem('items_waiting', message, `crawlnode crawl ${crawl}, with this pipeline in ITEM_PIPELINES`);
     } else if (path === '') {
       const message = `the store's record of a file for items cannot be read: ${items} for it`;
-      problem('feed_record', message, `crawlnode reset ${crawl} --only items, and begin another file`);
+      const repair = mayRepair ? `stop the nodes and run "crawlnode doctor ${crawl} --repair"; then ` : '';
+      problem(
+        'feed_record',
+        message,
+        `${repair}crawl with the same -o or FEEDS as before, which writes them`,
+      );
     } else {
       const message = `${items} to be written to ${path} on ${host}`;
       if (nodes.some((node) => node.host === host)) info('items_waiting', message, null);

@@ -1,5 +1,6 @@
 /** `stats()`: a crawl as its store has it. */
 import { SpiderLoadError } from '../../errors.js';
+import { isInStore } from '../project/crawls-in-store.js';
 import { loadProject } from '../project/load-spider.js';
 import { openOptions, withFrontier } from '../project/open-frontier.js';
 import { type CrawlStats, statsOf } from '../stats/crawl-stats.js';
@@ -16,13 +17,18 @@ export async function stats(choice: SpiderChoice, options: ProgramOptions): Prom
   );
 }
 
-/** The settings of the spider. When its module is not on this machine, those of the project are used, as by the command. */
+/**
+ * The settings of the spider. When its module is not on this machine, those of the project are used, as by the command.
+ * @throws SpiderLoadError for a spider that has no crawl in the store either
+ */
 export async function settingsOf(choice: SpiderChoice, options: ProgramOptions) {
   try {
     const { found, loaded } = await loadProgramSpider(choice, options);
     return { name: found.name, settings: loaded.settings };
   } catch (error) {
     if (typeof choice !== 'string' || !(error instanceof SpiderLoadError)) throw error;
-    return { name: choice, settings: (await loadProject(programSource(options))).settings };
+    const { settings } = await loadProject(programSource(options));
+    if (!(await isInStore(settings, choice))) throw error;
+    return { name: choice, settings };
   }
 }

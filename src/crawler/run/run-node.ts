@@ -106,7 +106,6 @@ export async function runNode(plan: NodePlan): Promise<NodeResult> {
     addNodeId: settings.ITEM_NODE_ID,
     keepsErrors: settings.CALLBACK_ERROR === 'keep',
     callbackTimeoutMs: settings.CALLBACK_TIMEOUT * 1000,
-    files: { settings, host: os.hostname() },
   });
   const middleware = await loadMiddleware({
     ...{ projectDir, loadModule },

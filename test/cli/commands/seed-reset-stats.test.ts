@@ -113,6 +113,31 @@ describe.each(engines)('on the %s engine', (engine) => {
     );
   });
 
+  it('an empty job is refused by every command, and is not the crawl without a job', async () => {
+    await run(['seed', 'news', 'http://a.example/']);
+    for (const command of [
+      ...['crawl news --dry-run', 'seed news http://a.example/2', 'reset news --all --yes', 'pause news'],
+      ...[
+        'failed news purge --yes',
+        'items news list',
+        'stats',
+        'stats news',
+        'inspect news http://a.example/',
+      ],
+      ...['forget news http://a.example/', 'doctor news', 'parse http://a.example/ --spider news'],
+    ]) {
+      for (const empty of [
+        ['--job', ''],
+        ['-s', 'JOB='],
+      ]) {
+        const { code, stderr } = await run([...command.split(' '), ...empty]);
+        const told = expect.stringContaining('the crawl without a job: leave it out');
+        expect({ command, empty, code, stderr }).toEqual({ command, empty, code: 2, stderr: told });
+      }
+    }
+    expect(await stats('news')).toMatchObject({ pending: 1, job: null });
+  });
+
   it('stats of a job that the store does not have says so', async () => {
     await run(['seed', 'news', 'http://a.example/', '--job', 'may']);
     for (const json of [[], ['--json']]) {

@@ -1,13 +1,15 @@
 /** Rows that somebody changes under a live node: a crawl is over only when its rows say so, whatever the counters say. */
-import { rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connect } from '../../../src/disk/sqlite.js';
+import { salvage } from '../../../src/frontier/embedded/care/salvage.js';
 import { openEmbedded } from '../../../src/frontier/embedded/embedded-frontier.js';
 import { fileIn } from '../../../src/frontier/embedded/file/wal.js';
 import type { Frontier } from '../../../src/frontier/frontier.js';
 import { startKey } from '../../../src/frontier/shared-settings/run-arguments.js';
 
+import { reading } from '../../frontier-contract/repair.js';
 import { commit, nameOf, request, retry, take } from '../../frontier-contract/world.js';
 import { joinAs } from '../../helpers/joining.js';
 import { openOptions } from '../../helpers/open-options.js';
@@ -113,8 +115,10 @@ describe('a crawl in a file', () => {
     await frontier.leave('shutdown');
     await joinAs(frontier, { args, feeds: ['feed'] });
     await frontier.push(pages, 'links');
-    for (const lease of await take(frontier, 6))
-      await commit(frontier, lease, undefined, { feedItems: ['{}'] });
+    const [last, ...leases] = await take(frontier, 6);
+    for (const lease of leases) await commit(frontier, lease, undefined, { feedItems: ['{}'] });
+    hand('UPDATE feed SET last = -1, written = -1');
+    await commit(frontier, last!, undefined, { feedItems: ['{}'] });
     await frontier.feeds.open(writer, { staleMs: 30_000 });
     await frontier.feeds.checkpoint(writer, { sequence: 2, lengthBytes: 6, header: '' }, 0);
     hand('UPDATE feed SET written = written + 3');
@@ -123,6 +127,76 @@ describe('a crawl in a file', () => {
     expect(await frontier.feeds.open(writer, { staleMs: 30_000 })).toMatchObject({ sequence: 2 });
     hand(`UPDATE feed SET owner = 'x', host = 'elsewhere', seen_at = ${Number.MAX_SAFE_INTEGER}`);
     expect(await frontier.feeds.open(writer, { staleMs: 30_000 })).toMatchObject({ sequence: 2 });
+  });
+
+  it.each([
+    ['no checkpoint', 'written_bytes = NULL', 1],
+    ['a checkpoint below 0', 'written_bytes = -1', 1],
+    ['numbers below 0', 'last = -1, written = -1', 0],
+  ])('whose feed has %s is written on after a repair at most', async (_, change, lost) => {
+    const writer = { feed: 'feed', host: 'here', path: '/o', pid: process.pid, owner: 'w', format: 'jsonl' };
+    await frontier.push(pages, 'links');
+    await frontier.leave('shutdown');
+    await joinAs(frontier, { args, feeds: ['feed'] });
+    const leases = await take(frontier, 6);
+    await commit(frontier, leases[0]!, undefined, { feedItems: ['{}'] });
+    await frontier.feeds.open(writer, { staleMs: 30_000 });
+    await frontier.feeds.checkpoint(writer, { sequence: 1, lengthBytes: 3, header: '' }, 0);
+    await frontier.feeds.release(writer);
+    hand(`UPDATE feed SET ${change}`);
+    if (lost > 0) {
+      await expect(frontier.feeds.open(writer, { staleMs: 30_000 })).rejects.toMatchObject({
+        code: 'outbox_damaged',
+      });
+      await frontier.repair(reading(...pages), { force: true });
+      await joinAs(frontier, { args, feeds: ['feed'] });
+    }
+    const checkpoint = await frontier.feeds.open(writer, { staleMs: 30_000 });
+    const lease = lost > 0 ? (await take(frontier, 1))[0]! : leases[1]!;
+    await commit(frontier, lease, undefined, { feedItems: ['{"n":2}'] });
+    expect(await frontier.feeds.read('feed', checkpoint?.sequence ?? 0, 9)).toEqual(['{"n":2}']);
+    expect(await frontier.snapshot()).toMatchObject({ lost });
+    expect(await frontier.verify()).toEqual([]);
+  });
+
+  it.each(['x', ''])(
+    'in which somebody says that a backup is being brought back (%j) goes on by a repair',
+    async (id) => {
+      await frontier.push(pages, 'links');
+      await frontier.leave('shutdown');
+      hand(`UPDATE crawl SET restoring = '${id}'`);
+      await expect(joinAs(frontier, { args })).rejects.toMatchObject({
+        code: 'restoring',
+        message: expect.stringContaining('--repair'),
+      });
+      expect(await frontier.verify()).toEqual(['a backup was brought back only in part']);
+      expect(await frontier.repair(reading(...pages), { force: false })).toMatchObject({
+        losses: ['the rest of a backup that was brought back only in part'],
+      });
+      expect(await frontier.verify()).toEqual([]);
+      await joinAs(frontier, { args });
+      expect(await rest()).toHaveLength(6);
+    },
+  );
+
+  it('whose log was deleted after a kill is a damaged one, until a repair', async () => {
+    await frontier.push(pages, 'links');
+    await frontier.leave('shutdown');
+    // A process that is killed closes nothing.
+    const users = join(dir, 'users');
+    const [user] = readdirSync(users);
+    const killed = { ...JSON.parse(readFileSync(join(users, user!), 'utf8')), pid: 2 ** 30 };
+    expect(killed).toMatchObject({ hasWritten: true });
+    await frontier.close();
+    writeFileSync(join(users, 'killed.json'), JSON.stringify(killed));
+    rmSync(`${fileIn(dir)}-wal`, { force: true });
+    await expect(openEmbedded(openOptions(dir, 'news'), dir)).rejects.toMatchObject({
+      code: 'damaged_store',
+      message: expect.stringMatching(/frontier.db-wal was deleted/),
+    });
+    salvage(dir, { queueClass: 'PriorityQueue', dupefilter: null }, false);
+    frontier = await openEmbedded(openOptions(dir, 'news'), dir);
+    expect(await frontier.snapshot()).toMatchObject({ pending: 6 });
   });
 
   it.each(['-wal', '-shm'])('whose file %s is deleted ends the process that has it open', async (end) => {

@@ -182,7 +182,7 @@ export class CommitBatch {
         tx.finish();
         return { answers, tx, version };
       });
-      this.#database.writes += 1;
+      this.#database.noteCommit();
       this.#mends = 0;
       this.#cached = { ...cached, writes: this.#database.writes };
       for (const [n, { resolve }] of batch.entries()) resolve(answers[n] as never);

@@ -11,6 +11,9 @@ import { storedJson, unreadableValue } from '../file/stored-json.js';
 
 export type Flag = 0 | 1;
 
+/** Longer than any name that settings make. Each verb reads that of its crawl. */
+export const MAX_NAME_BYTES = 4_096;
+
 export interface CrawlRow {
   readonly space: number;
   readonly name: string;
@@ -152,7 +155,8 @@ export function readCrawl(sql: Statements, space: number): CrawlRow | undefined 
   if (row === undefined) return undefined;
   for (const column of jsonColumns) row[column] = storedJson(row[column] as string | null, 'crawl', column);
   const crawl = row as unknown as CrawlRow;
-  const { run, tunables } = crawl;
+  const { name, run, tunables } = crawl;
+  if (name.length > MAX_NAME_BYTES) throw unreadableValue('crawl', 'name');
   if (!hasNumbers(tunables, firstTunables)) throw unreadableValue('crawl', 'tunables');
   if (run !== null && !hasNumbers(run.budgets, noBudgets)) throw unreadableValue('crawl', 'run');
   return crawl;

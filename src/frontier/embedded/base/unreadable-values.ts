@@ -10,7 +10,7 @@ import { settingsDelayOf } from '../domains/delay-timer.js';
 import { newDomain } from '../domains/domain-row.js';
 import { writeRow } from '../file/rows.js';
 import type { Statements } from '../file/statements.js';
-import { cautiousTunables, readCrawl } from './crawl-row.js';
+import { cautiousTunables, MAX_NAME_BYTES, readCrawl } from './crawl-row.js';
 import { Spaces } from './keyspaces.js';
 import { nameSpaces } from './nameless-spaces.js';
 import { Transaction } from './transaction.js';
@@ -46,8 +46,6 @@ const oneOf = (column: string, values: string): string =>
 const [TEXT, NUMBER, FLAG, OBJECT] = ["'text'", "'integer', 'real'", "'true', 'false'", "'object'"];
 const MAYBE_OBJECT = "'object', 'null', ''";
 const ANY_SIGN = 'true';
-/** Longer than any name that settings make. Rows with one are read by every verb. */
-const MAX_NAME_BYTES = 4_096;
 const COUNTED = ['item', 'seed', 'bad_seed', 'counter'];
 
 /** A counter may not say 0 of rows that are there; of a crawl not while its requests are rebuilt. */

@@ -181,6 +181,7 @@ function examineCrawl(tx: Transaction): Examined {
     totals: totalsOf(tx),
     breaches: [
       ...(strays! > 0 ? [`I1: ${strays} entries of the failed list have no failed request`] : []),
+      ...(tx.crawl.restoring === null ? [] : ['a backup was brought back only in part']),
       ...namelessSpaces(sql),
       ...fingerprintBreaches(tx),
       ...sql.column<string>(JAR_CHECK, space),

@@ -31,7 +31,14 @@ export function beginRepair(tx: Transaction, shape: FirstShape, force: boolean):
   clearIndexes(tx);
   tx.sql.run`DELETE FROM node WHERE space = ${tx.space}`;
   tx.nodes.forget();
-  return isNew ? [CRAWL_RECORD_LOSS] : [];
+  return [...(isNew ? [CRAWL_RECORD_LOSS] : []), ...endBrokenRestore(tx)];
+}
+
+/** A restore that was cut off can go on no more: what is there is crawled. */
+function endBrokenRestore({ crawl }: Transaction): string[] {
+  if (crawl.restoring === null) return [];
+  Object.assign(crawl, { restoring: null, restore_applied: 0, epoch: crawl.epoch + 1 });
+  return ['the rest of a backup that was brought back only in part'];
 }
 
 export function beginRebuild(tx: Transaction): boolean {

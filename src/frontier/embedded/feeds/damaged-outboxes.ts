@@ -27,6 +27,7 @@ export function mendOutboxes(tx: Transaction): { readonly lost: number; readonly
     if (said === items) continue;
     lost += said === null ? 1 : Math.max(0, said - items);
     losses.push(...feedLosses({ feed, items, said }));
+    if (said === null) tx.sql.run`DELETE FROM feed WHERE space = ${tx.spaces.feeds.id} AND feed = ${feed}`;
     numberAnew(tx, feed, items);
   }
   return { lost, losses };

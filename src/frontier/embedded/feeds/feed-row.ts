@@ -2,6 +2,7 @@
 import type { Flag } from '../base/crawl-row.js';
 import type { Transaction } from '../base/transaction.js';
 import { writeRow } from '../file/rows.js';
+import { unreadableValue } from '../file/stored-json.js';
 
 export interface FeedRow {
   readonly space: number;
@@ -31,7 +32,11 @@ export function newFeed({ spaces }: Transaction, feed: string): NewFeed {
 
 /** Null where it is not known. */
 export function readFeedRow({ sql, spaces }: Transaction, feed: string): FeedRow | null {
-  return sql.get<FeedRow>`SELECT * FROM feed WHERE space = ${spaces.feeds.id} AND feed = ${feed}` ?? null;
+  const row = sql.get<FeedRow>`SELECT * FROM feed WHERE space = ${spaces.feeds.id} AND feed = ${feed}`;
+  if (row === undefined) return null;
+  const negative = (['last', 'written', 'written_bytes'] as const).find((column) => (row[column] ?? 0) < 0);
+  if (negative !== undefined) throw unreadableValue('feed', negative);
+  return row;
 }
 
 export function readFeedRows({ sql, spaces }: Transaction): FeedRow[] {

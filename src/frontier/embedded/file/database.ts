@@ -8,7 +8,7 @@ import { BUSY_MS, type Connection, connect } from '../../../disk/sqlite.js';
 import { FrontierGoneError, RefusedError } from '../../../errors.js';
 import { dataFormats, otherFormat } from '../../data-format.js';
 import { schemaSql } from '../schema.inlined.js';
-import { enterFolder, type Folder, orUnavailable } from './folder.js';
+import { enterFolder, type Folder, isLogGone, orUnavailable } from './folder.js';
 import { asExpected, damagedStore } from './sqlite-errors.js';
 import { Statements } from './statements.js';
 import { checkpoint, fileIn, syncEachSecond, walIn } from './wal.js';
@@ -134,13 +134,20 @@ export class Database {
     this.#empty?.connection.close();
     // A command has no thread that syncs: what it wrote is on the disk before it ends.
     await this.#endSync?.();
+    // Whoever comes next is to learn that the log is gone.
+    this.#folder?.release(this.#hasVanished);
     if (this.#open !== null) {
       // Other processes have another log by now.
       if (!this.#hasVanished) emptyLog(this.#open.connection);
       this.#open.connection.close();
     }
     this.#open = null;
-    this.#folder?.release();
+  }
+
+  /** A batch was committed through this connection. */
+  noteCommit(): void {
+    this.writes += 1;
+    this.#folder?.noteWritten();
   }
 
   /** A file that was deleted or replaced stays open, and what is committed to it reaches nobody. */
@@ -162,6 +169,11 @@ export class Database {
   }
 
   #openFile(): void {
+    if (isLogGone(this.path, walIn(this.path)))
+      throw damagedStore(
+        this.file,
+        `its log ${this.file}-wal was deleted, and with it what was committed last`,
+      );
     this.#folder ??= enterFolder(this.path);
     let connection: Connection | undefined;
     try {

@@ -37,12 +37,17 @@ interface User {
   readonly pidNamespace: string;
   readonly host: string;
   readonly pid: number;
+  /** It has committed something. */
+  readonly hasWritten?: boolean;
 }
 
 /** A folder in use by this process. */
 export interface Folder {
   readonly path: string;
-  release(): void;
+  /** This process has committed something. */
+  noteWritten(): void;
+  /** Called before the store is closed, as the last one to close it deletes its log. @param asKilled leave what a killed process leaves */
+  release(asKilled?: boolean): void;
 }
 
 /**
@@ -54,7 +59,7 @@ export function enterFolder(path: string): Folder {
   // Requests hold headers and cookies: the folder is this user's alone.
   orUnavailable(path, 'made or entered', () => makeFolder(users, 0o700));
   refuseNetwork(path);
-  const self: User = { bootId: bootId(), pidNamespace: pidNamespace(), host: hostname(), pid: process.pid };
+  let self: User = { bootId: bootId(), pidNamespace: pidNamespace(), host: hostname(), pid: process.pid };
   const file = join(users, `${process.pid}-${randomBytes(4).toString('hex')}.json`);
   orUnavailable(path, 'written', () => announce(users, file, self));
   try {
@@ -67,11 +72,28 @@ export function enterFolder(path: string): Folder {
   const timer = setInterval(() => touch(file, self), TOUCH_MS).unref();
   return {
     path,
-    release() {
+    noteWritten() {
+      if (self.hasWritten === true) return;
+      self = { ...self, hasWritten: true };
+      readOr(undefined, () => writeWhole(file, self));
+    },
+    release(asKilled = false) {
       clearInterval(timer);
+      if (asKilled) return;
       rmSync(file, { force: true });
+      for (const { file: other, user } of filesOfUsers(users))
+        if (isStale(other) || (user !== null && !isRunning(user.pid))) rmSync(other, { force: true });
     },
   };
+}
+
+/**
+ * Whether somebody has deleted the log of the store: a process that has committed, and did not close the store, leaves one. What it
+ * held is lost, also of what the files of items have.
+ */
+export function isLogGone(path: string, log: string): boolean {
+  const hasLog = statSync(log, { throwIfNoEntry: false }) !== undefined;
+  return !hasLog && filesOfUsers(join(path, 'users')).some(({ user }) => user?.hasWritten === true);
 }
 
 /** What is done in the folder. @throws FrontierUnavailableError where the system refuses it. */
@@ -114,19 +136,19 @@ export function otherUsers(path: string): number {
   return usersIn(join(path, 'users')).filter(({ pid }) => pid !== process.pid && isRunning(pid)).length;
 }
 
-/** Who says to have the folder open. A file that nobody has touched for long is of a process that is gone: it is removed. */
+/** Who says to have the folder open. A file that nobody has touched for long is of a process that is gone. */
 function usersIn(users: string): User[] {
+  return filesOfUsers(users).flatMap(({ file, user }) => (user === null || isStale(file) ? [] : [user]));
+}
+
+/** `user` is null where a file is being written, or just gone. */
+function filesOfUsers(users: string): { readonly file: string; readonly user: User | null }[] {
   // Without the folder, nobody has opened the store yet, or this user may not look into it.
-  const names = readOr([], () => readdirSync(users));
-  return names.flatMap((name) => {
+  return readOr([], () => readdirSync(users)).map((name) => {
     const file = join(users, name);
-    if (isStale(file)) {
-      rmSync(file, { force: true });
-      return [];
-    }
     // Others come and go while we look.
     const user = readOr(null, () => JSON.parse(readFileSync(file, 'utf8')) as User);
-    return user === null || !name.endsWith('.json') ? [] : [user];
+    return { file, user: name.endsWith('.json') ? user : null };
   });
 }
 
