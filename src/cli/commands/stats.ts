@@ -9,7 +9,6 @@ import { StatsReader } from '../../crawler/stats/read-stats.js';
 import { RefusedError, UsageError } from '../../errors.js';
 import { openFrontier } from '../../frontier/choose-engine.js';
 import type { Frontier } from '../../frontier/frontier.js';
-import type { OpenOptions } from '../../frontier/open-options.js';
 import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson, printJsonLine } from '../context.js';
@@ -200,10 +199,14 @@ async function openCrawls(
   options: Readonly<Record<string, unknown>>,
 ): Promise<Crawl[]> {
   const texts = settingTextsOf(options);
+  // A store that may evict is refused to nodes. To look at it does no harm, and is needed then most.
+  const open = async (name: string, of: Settings): Promise<Crawl> => ({
+    ...{ spider: name, job: of.JOB },
+    frontier: await openFrontier({ ...openOptions(of, name), allowEviction: true }),
+  });
   if (spider !== undefined) {
     const { loaded } = await loadSpiderOrSettings(context, spider, texts);
-    const { settings } = loaded;
-    return [{ spider, job: settings.JOB, frontier: await openFrontier(readingOptions(settings, spider)) }];
+    return [await open(spider, loaded.settings)];
   }
   const { settings } = await loadProject(context, texts);
   const { spiders } = await discover(context, settings);
@@ -222,7 +225,7 @@ async function openCrawls(
       ? (await loadSpider(context, name, jobTexts)).loaded.settings
       : { ...settings, JOB: job };
     try {
-      crawls.push({ spider: name, job: own.JOB, frontier: await openFrontier(readingOptions(own, name)) });
+      crawls.push(await open(name, own));
     } catch (error) {
       // A crawl that refuses access must not hide the others.
       if (!(error instanceof RefusedError)) throw error;
@@ -231,11 +234,6 @@ async function openCrawls(
     }
   }
   return crawls;
-}
-
-/** A store that may evict is refused to nodes. To look at it does no harm, and is needed then most. */
-function readingOptions(settings: Settings, spider: string): OpenOptions {
-  return { ...openOptions(settings, spider), allowEviction: true };
 }
 
 /** By spider, its unnamed job first. */
