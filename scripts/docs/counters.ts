@@ -41,6 +41,7 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'robotstxt/unreachable': 'requests that failed because the robots.txt of their site could not be fetched',
   item_scraped_count: 'items committed',
   item_dropped_count: 'items that a pipeline dropped with `DropItem`',
+  'item_dropped_count/*': 'the same, by pipeline, as `ITEM_PIPELINES` names it',
   item_error_count: 'pages that failed because a pipeline threw another error',
   'spider_exceptions/count': 'pages that failed because of an error in spider code',
   'spider_exceptions/*': 'the same, by the class of the error',

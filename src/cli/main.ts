@@ -69,12 +69,14 @@ const globalOptionsHelp = `
 Every command takes -c FILE, -s NAME=VALUE, -L LEVEL, --logfile FILE, --json and --no-color too; "crawlnode --help"
 explains them.`;
 
-/** Commander reports how many arguments are missing or unexpected, but not which. This adds them. */
+/** Commander reports how many arguments are unexpected, but not which, and no values of a missing one. This adds them. */
 function explainArgumentCount(text: string, command: Command | undefined): string {
   if (command === undefined || !/^(missing required|too many) argument/.test(text)) return text;
   const extra = command.args.slice(command.registeredArguments.length);
   const which = text.startsWith('too many') && extra.length > 0 ? `: ${extra.join(' ')}` : '';
-  return `${text.replace(/\.$/, '')}${which}; "crawlnode ${command.name()} --help" says more`;
+  const missing = command.registeredArguments.find((argument) => text.endsWith(`'${argument.name()}'`));
+  const values = missing?.argChoices ? `: ${missing.argChoices.join(', ')}` : '';
+  return `${text.replace(/\.$/, '')}${which}${values}; "crawlnode ${command.name()} --help" says more`;
 }
 
 /** Scrapy commands and their nearest crawlnode command. */

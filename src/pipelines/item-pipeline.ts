@@ -24,8 +24,8 @@ export interface ProcessedItems {
   readonly waiting: ItemWait[];
   /** Items that passed every pipeline. */
   readonly scraped: number;
-  /** Items a pipeline dropped. */
-  readonly dropped: number;
+  /** An entry for each item that a pipeline dropped. */
+  readonly drops: { readonly pipeline: string; readonly reason: string }[];
   /** Items that were lost by an error of a pipeline, when errors are kept. */
   readonly broken: number;
   /** The reason of the first CloseSpider that a pipeline threw, which drops its item; null for none. */
@@ -101,20 +101,22 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
     observer: ItemObserver | undefined,
   ): Promise<void> {
     const inList = out.listItems.length;
+    const place = { pipeline: '' };
     try {
-      const scraped = await passOn(item, out, resumed);
+      const scraped = await passOn(item, out, resumed, place);
       if (scraped !== null) await observer?.scraped(scraped);
     } catch (error) {
       const closing = closingReason(error);
       if (closing !== null) {
         out.closing ??= closing;
         out.listItems.length = inList;
-        out.dropped += 1;
+        out.drops.push({ ...place, reason: closing });
         context.log.info({ reason: closing }, `an item pipeline closes the crawl: ${closing}`);
         await observer?.dropped(item, error as Error);
       } else if (isDrop(error)) {
-        out.dropped += 1;
-        context.log.debug({ reason: error.message }, 'an item was dropped');
+        const drop = { ...place, reason: error.message };
+        out.drops.push(drop);
+        context.log.debug(drop, 'an item was dropped');
         await observer?.dropped(item, error);
       } else if (keepsErrors) {
         await observer?.failed(item, asError(error));
@@ -128,8 +130,13 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
     }
   }
 
-  /** @returns the item after all pipelines; null where it waits for a file */
-  async function passOn(item: JsonObject, out: Results, resumed: Resumed | null): Promise<JsonObject | null> {
+  /** @param place tells where the item is, also after an error @returns the item after all pipelines; null where it waits for a file */
+  async function passOn(
+    item: JsonObject,
+    out: Results,
+    resumed: Resumed | null,
+    place: { pipeline: string },
+  ): Promise<JsonObject | null> {
     let current = item;
     // Usually no pipeline follows RedisPipeline. List and feeds then share one text.
     let text: string | null = null;
@@ -139,6 +146,7 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
       const pipeline = all[at];
       if (pipeline === undefined) break;
       text = null;
+      place.pipeline = pipeline.name;
       if (pipeline.files === null) {
         current = await runPipeline(pipeline, current, context);
         continue;
@@ -180,7 +188,6 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
 /** The result while it is collected. */
 interface Results extends ProcessedItems {
   scraped: number;
-  dropped: number;
   broken: number;
   closing: string | null;
 }
@@ -202,7 +209,7 @@ const newResult = (): Results => ({
   numbers: [],
   waiting: [],
   scraped: 0,
-  dropped: 0,
+  drops: [],
   broken: 0,
   closing: null,
 });

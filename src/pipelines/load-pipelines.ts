@@ -1,4 +1,5 @@
 /** Load the pipelines that ITEM_PIPELINES names, in the order of their numbers. */
+import os from 'node:os';
 import path from 'node:path';
 import { SettingsError } from '../errors.js';
 import { withinTimeout } from '../user-code/callback-timeout.js';
@@ -7,7 +8,6 @@ import { construct, inOrder, loadProjectModule, type NamedModule } from '../user
 import type { BatchPipeline } from './committed/committed-batches.js';
 import type { CommittedItem } from './committed/committed-item.js';
 import type { FileStage } from './files/file-stage.js';
-import type { FileSettings } from './files/load-file-stage.js';
 import { builtInFilesPipeline, FilesPipeline, refuseOtherMethods } from './files/media-pipeline.js';
 
 const MAX_BATCH_ITEMS = 10_000;
@@ -78,8 +78,6 @@ export interface LoadOptions {
   readonly keepsErrors?: boolean;
   /** A `processItem` that is not over after this time throws; no bound by default. */
   readonly callbackTimeoutMs?: number;
-  /** For FilesPipeline and ImagesPipeline. */
-  readonly files?: { readonly settings: FileSettings; readonly host: string };
 }
 
 /** The pipelines before and after `RedisPipeline`. Without it all are `before`, and `toList` is false. */
@@ -137,14 +135,12 @@ async function loadPipeline(name: string, options: LoadOptions): Promise<LoadedP
 async function loadFilesPipeline(
   name: string,
   pipeline: FilesPipeline,
-  { files: sources, projectDir, context, callbackTimeoutMs }: LoadOptions,
+  { projectDir, context, callbackTimeoutMs }: LoadOptions,
 ): Promise<LoadedPipeline> {
-  if (sources === undefined)
-    throw new SettingsError(`ITEM_PIPELINES names ${name}, which fetches no files here.`);
   refuseOtherMethods(name, pipeline);
   const { loadFileStage } = await import('./files/load-file-stage.js');
   const files = await loadFileStage(name, pipeline, {
-    ...sources,
+    ...{ settings: context.settings, host: os.hostname() },
     ...{ projectDir, callbackTimeoutMs, log: context.log },
   });
   const { store } = files.options;

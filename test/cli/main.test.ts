@@ -88,6 +88,9 @@ describe('the program', () => {
         stderr: 'crawlnode: missing required argument \'spider\'; "crawlnode crawl --help" says more\n',
       },
     });
+    expect((await command('failed', 'quotes')).stderr).toContain(
+      "missing required argument 'action': list, retry, purge; ",
+    );
     expect(await command('crawl', 'quotes', '--workers', 'many')).toMatchObject({ code: 2 });
   });
 

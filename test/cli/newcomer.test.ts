@@ -111,6 +111,26 @@ describe('the first crawl of a newcomer', () => {
       spider(name, [site.url]).replace(/\*parse[\s\S]*\n\}/, `*parse(response: Response) { ${body} }\n}`);
     await project.write('spiders/bare.ts', parse('bare', "if (response.css('.none').length > 0) yield {};"));
     expect((await run('crawl', 'bare', '--exit-when-done')).stdout).toContain('no page gave an item');
+    await project.write(
+      'pipelines/strict.ts',
+      'import { DropItem } from "crawlnode"; export default () => { throw new DropItem("price missing"); };',
+    );
+    const strict = ['-s', 'ITEM_PIPELINES={"./pipelines/strict.ts":1}', '--job', 'strict'];
+    const dropped = await run('crawl', 'shop', '--exit-when-done', ...strict);
+    expect(dropped.stdout).toMatch(
+      /^dropped by \.\/pipelines\/strict\.ts: 5 items, such as http:\S+: price missing$/m,
+    );
+    expect(dropped.stdout).not.toContain('no page gave an item');
+    expect((await run('stats', 'shop', '--job', 'strict')).stdout).toMatch(
+      /item_dropped_count\/\.\/pipelines\/strict\.ts +5$/m,
+    );
+    const odd = "yield response.url.endsWith('/') ? { a: 1 } : { a: 1, b: 2, c: 3 };";
+    await project.write(
+      'spiders/odd.ts',
+      parse('odd', `${odd} yield* response.followAll(response.links(), this.parse);`),
+    );
+    const csv = await run('crawl', 'odd', '-o', 'odd.csv', '--exit-when-done');
+    expect(csv.stdout).toMatch(/^\S+odd\.csv has no column for b, c of 4 items; FEEDS may name/m);
     await project.write('spiders/bad.ts', parse('bad', "response.css('a[').get();"));
     const failing = await run('crawl', 'bad', '--exit-when-done');
     expect(failing.stderr).toContain('"reason":"callback_error"');

@@ -63,7 +63,7 @@ test('items go to the list and the feeds in the order they were yielded, as one 
     numbers: [1, 2],
     waiting: [],
     scraped: 2,
-    dropped: 0,
+    drops: [],
     broken: 0,
     closing: null,
   });
@@ -116,7 +116,10 @@ test('DropItem drops one item and counts it; the others go on', async () => {
     numbers: [1],
     waiting: [],
     scraped: 1,
-    dropped: 2,
+    drops: [
+      { pipeline: './pipelines/drop.ts', reason: '1 is odd' },
+      { pipeline: './pipelines/drop.ts', reason: '3 is odd' },
+    ],
     broken: 0,
     closing: null,
   });
@@ -128,7 +131,7 @@ test('DropItem drops one item and counts it; the others go on', async () => {
     listItems: ['{"n":1}'],
     feedItems: [],
     scraped: 0,
-    dropped: 1,
+    drops: [{ pipeline: './pipelines/drop.ts', reason: '1 is odd' }],
     broken: 0,
   });
 });
@@ -143,7 +146,7 @@ test('CloseSpider drops its item, and the page says so; the others go on', async
   );
   expect(await process([{ n: 1 }, { n: 2 }, { n: 3 }])).toMatchObject({
     ...{ listItems: ['{"n":1}', '{"n":3}'], feedItems: ['{"n":1}', '{"n":3}'] },
-    ...{ scraped: 2, dropped: 1, broken: 0, closing: 'quota' },
+    ...{ scraped: 2, drops: [{ reason: 'quota' }], broken: 0, closing: 'quota' },
   });
 });
 
@@ -293,7 +296,7 @@ export default class Clean {
   });
   expect(await process([{ text: ' a ' }, { text: '' }])).toMatchObject({
     listItems: ['{"text":"a"}'],
-    dropped: 1,
+    drops: [{ reason: 'no text' }],
     broken: 0,
   });
 });

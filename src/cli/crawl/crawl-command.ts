@@ -92,14 +92,8 @@ async function crawl(
   const crawlArguments = useCrawlInMessages(context, name, spider.loaded);
   const { settings } = spider.loaded;
   const files = [list(options.output), list(options.overwriteOutput)] as const;
-  const targets =
-    role === null
-      ? feedTargets(context.cwd, ...files, settings, {
-          name: spider.found.name,
-          job: settings.JOB,
-          time: new Date(),
-        })
-      : [];
+  const names = { name: spider.found.name, job: settings.JOB, time: new Date() };
+  const targets = role === null ? feedTargets(context.cwd, ...files, settings, names) : [];
   const open = openOptions(settings, name);
   const exitWhenDone = options.exitWhenDone === true;
   return withFrontier(open, async (frontier) => {
@@ -109,10 +103,10 @@ async function crawl(
       printDryRun(context, await dryRun({ spider, frontier, open, targets }));
       return 0;
     }
-    const records = userFeedRecords(context.env, open);
-    const gates = gatesOf(options);
-    const what = { context, spider, crawlArguments, role, open, frontier, targets, records };
-    const crawl = { ...what, nodes: workers, exitWhenDone, gates };
+    const crawl = {
+      ...{ context, spider, crawlArguments, role, open, frontier, targets, exitWhenDone, nodes: workers },
+      ...{ records: userFeedRecords(context.env, open), gates: gatesOf(options) },
+    };
     return withCrawlSession(crawl, (session) =>
       workers === 1 ? runInProcess(crawl, session) : runWorkers(crawl, workers, session),
     );
@@ -126,7 +120,7 @@ async function runInProcess(crawl: Crawl, session: CrawlSession): Promise<number
   const { spider, role, open, frontier, targets, records, exitWhenDone, gates } = crawl;
   const parent = role === null ? null : followParent(signals);
   let trouble: string | null = null;
-  const { result, unwritten } = await runCrawl({
+  const { result, unwritten, leftOut } = await runCrawl({
     ...{ spider, nodeId, open, frontier, targets, records, exitWhenDone, drain, force, log },
     stdout: stdoutOf(targets, signals),
     crawlArguments: crawl.crawlArguments,
@@ -146,7 +140,7 @@ async function runInProcess(crawl: Crawl, session: CrawlSession): Promise<number
   });
   const code = signals.forcedCode() ?? (unwritten === null ? result.exitCode : Math.max(1, result.exitCode));
   // The parent of workers judges the run, from the results of all its nodes.
-  if (role === null) return finishCrawl(crawl, session, { nodes: 1, result, unwritten, code });
+  if (role === null) return finishCrawl(crawl, session, { nodes: 1, result, unwritten, leftOut, code });
   await sendToParent({ type: 'result', result });
   return code;
 }
@@ -158,17 +152,8 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
   const { settings } = crawl.spider.loaded;
   const { drain, force, graceLeftMs } = signals;
   const feedsPlan = {
-    frontier,
-    settings,
-    targets,
-    records,
-    writeOrphans: true,
-    isAwaited: crawl.exitWhenDone,
-    drain,
-    force,
-    graceLeftMs,
-    log,
-    stdout: stdoutOf(targets, signals),
+    ...{ frontier, settings, targets, records, drain, force, graceLeftMs, log },
+    ...{ writeOrphans: true, isAwaited: crawl.exitWhenDone, stdout: stdoutOf(targets, signals) },
   };
   const runAll = async (feeds: OpenFeeds) => {
     const startedAt = performance.now();
@@ -187,7 +172,7 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
     stopFeedStatus();
     return { outcome, before, startedAt };
   };
-  const { result: ended, unwritten } = await withFeeds(feedsPlan, runAll, ({ outcome }) =>
+  const { result: ended, ...files } = await withFeeds(feedsPlan, runAll, ({ outcome }) =>
     outcome.results.some(({ hasWaited }) => hasWaited),
   );
   const { outcome, before, startedAt } = ended;
@@ -200,8 +185,8 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
           (now) => difference(before, totalsOf(now)),
           () => null,
         );
-  const code = signals.forcedCode() ?? (unwritten === null ? outcome.code : Math.max(1, outcome.code));
-  return finishCrawl(crawl, session, { nodes: count, result: { ...result, ...counted }, unwritten, code });
+  const code = signals.forcedCode() ?? (files.unwritten === null ? outcome.code : Math.max(1, outcome.code));
+  return finishCrawl(crawl, session, { nodes: count, result: { ...result, ...counted }, ...files, code });
 }
 
 /** With `-o -`: when its reader is gone, the crawl ends as after a signal. */

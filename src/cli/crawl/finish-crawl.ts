@@ -4,7 +4,7 @@ import type { NodeResult } from '../../node/node-options.js';
 import { type FatalFields, fatalLine } from '../messages/error-report.js';
 import { oneLine } from '../terminal/printable.js';
 import type { Crawl, CrawlSession } from './crawl-session.js';
-import { pagesOf, printSummary, reportFields } from './summary.js';
+import { pagesOf, printSummary, reportFields, type Summary } from './summary.js';
 
 /** How the nodes of a command ended. */
 export interface Ending {
@@ -12,6 +12,7 @@ export interface Ending {
   readonly result: NodeResult;
   /** Why items could not be written to their file; null when all were written. */
   readonly unwritten: string | null;
+  readonly leftOut: Summary['leftOut'];
   /** The exit code before the gates, which may turn 0 into 1. */
   readonly code: number;
 }
@@ -26,7 +27,7 @@ interface Failure {
 export function finishCrawl(crawl: Crawl, session: CrawlSession, ending: Ending): number {
   const { display, log, fatal } = session;
   const { context, spider, targets } = crawl;
-  const { nodes, result, unwritten } = ending;
+  const { nodes, result, unwritten, leftOut } = ending;
   display.stop();
   // Nodes that failed say so themselves.
   const verdict: GateVerdict = result.exitCode === 0 ? judgeRun(crawl.gates, result) : { kind: 'passed' };
@@ -52,7 +53,7 @@ export function finishCrawl(crawl: Crawl, session: CrawlSession, ending: Ending)
   printSummary(context, {
     spider: spider.found.name,
     job: spider.loaded.settings.JOB,
-    ...{ nodes, result, feeds: targets, gate },
+    ...{ nodes, result, feeds: targets, leftOut, gate },
     isListed: Object.entries(spider.loaded.settings.ITEM_PIPELINES).some(
       ([name, number]) => number !== null && name.endsWith('RedisPipeline'),
     ),

@@ -1,5 +1,6 @@
 /** The summary that a crawl command prints on stdout. */
 import type { FeedTarget } from '../../crawler/feeds/feed-targets.js';
+import type { LeftOut } from '../../crawler/feeds/open-feeds.js';
 import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { howMany, n } from '../../format-amounts.js';
 import type { CrawlTotals, NodeResult } from '../../node/node-options.js';
@@ -15,6 +16,8 @@ export interface Summary {
   readonly nodes: number;
   readonly result: NodeResult;
   readonly feeds: readonly FeedTarget[];
+  /** Fields that the files of this command lack. */
+  readonly leftOut: readonly LeftOut[];
   /** Whether items go to the items list (RedisPipeline). */
   readonly isListed: boolean;
   /** Whether a finished crawl stays in the store (SCHEDULER_PERSIST). */
@@ -27,12 +30,14 @@ export interface Summary {
 const SHOWN_DEAD_ENDS = 3;
 /** A URL that is too long may be the very reason of a dead end. */
 const SHOWN_URL_CHARS = 200;
+/** How many fields without a column are named as text. JSON has all. */
+const SHOWN_FIELDS = 10;
 /** How many stats of the project's own are shown as text. JSON has all. */
 const SHOWN_STATS = 20;
 
 /** Print the summary: text, or one JSON object with `--json`. */
 export function printSummary(output: Context, summary: Summary): void {
-  const { spider, job, nodes, result, feeds, isListed, persist, gate } = summary;
+  const { spider, job, nodes, result, feeds, leftOut, isListed, persist, gate } = summary;
   const { reason, pages, items, failed, elapsedMs, message, deadEnds, unusedSlots, customStats, crawl, run } =
     result;
   // Standard output holds nothing but items then.
@@ -48,6 +53,7 @@ export function printSummary(output: Context, summary: Summary): void {
       ...reportFields(result),
       customStats: masked(context, customStats),
       feeds: files,
+      leftOut: leftOut.map(({ path, fields, items: count }) => ({ path, fields: [...fields], items: count })),
     });
     return;
   }
@@ -61,11 +67,11 @@ export function printSummary(output: Context, summary: Summary): void {
   const speed = speedLine(result);
   if (speed !== null) say(speed);
   for (const { what, unit, count, example } of deadEnds.slice(0, SHOWN_DEAD_ENDS)) {
-    const counted = unit === 'page' ? howMany(count, 'page') : `${howMany(count, 'request')} not followed`;
+    const counted = `${howMany(count, unit)}${unit === 'request' ? ' not followed' : ''}`;
     say(`${what}: ${counted}, such as ${shortened(oneLine(context.mask(example)))}`);
   }
   const hidden = deadEnds.length - SHOWN_DEAD_ENDS;
-  if (hidden > 0) say(`${howMany(hidden, 'more kind')} of such pages and requests: --json shows all`);
+  if (hidden > 0) say(`${howMany(hidden, 'more kind')} of such pages, requests and items: --json shows all`);
   const isKept = persist || reason !== 'finished';
   const args = crawlArguments(context, { spider, job });
   if (isKept && deadEnds.some(({ what }) => what.startsWith('status ')))
@@ -75,7 +81,8 @@ export function printSummary(output: Context, summary: Summary): void {
     say(`DOWNLOAD_SLOTS had no effect on these nodes for ${names}: no request had such a domain or slot`);
   }
   printStats(context, customStats);
-  if (pages > failed && items === 0 && (crawl?.items ?? 0) === 0) say('no page gave an item');
+  const areDropped = deadEnds.some(({ unit }) => unit === 'item');
+  if (pages > failed && items === 0 && (crawl?.items ?? 0) === 0 && !areDropped) say('no page gave an item');
   if (failed > 0 || (crawl?.failed ?? 0) > 0) {
     const reasons = mostFirst(run?.failures ?? {});
     const first = reasons[0] === undefined ? '' : ` --reason ${reasons[0][0]}`;
@@ -89,6 +96,14 @@ export function printSummary(output: Context, summary: Summary): void {
     );
   }
   for (const { path } of feeds) print(context, `items: ${path}`);
+  for (const { path, fields, items: count } of leftOut) {
+    const names = oneLine([...fields].slice(0, SHOWN_FIELDS).join(', '));
+    const more =
+      fields.size > SHOWN_FIELDS ? ` and ${howMany(fields.size - SHOWN_FIELDS, 'more field')}` : '';
+    say(
+      `${path} has no column for ${names}${more} of ${howMany(count, 'item')}; FEEDS may name all columns (fields)`,
+    );
+  }
   if (items > 0 && feeds.length === 0 && !isListed) {
     say('items: in no file (-o) and not in the items list (RedisPipeline), only in your item pipelines');
   }

@@ -7,7 +7,7 @@ import {
   loadSpider as loadSpiderOf,
   type ProjectSource,
 } from '../../crawler/project/load-spider.js';
-import { RefusedError, SpiderLoadError } from '../../errors.js';
+import { SpiderLoadError } from '../../errors.js';
 import { secretFilter } from '../../settings/mask-secrets.js';
 import type { Settings } from '../../settings/schema.js';
 import type { LoadedSettings } from '../../settings/sources/load-settings.js';
@@ -65,31 +65,13 @@ export async function loadSpiderOrSettings(
   const project = await loadSpider(context, name, texts).catch(async (error: unknown) => {
     if (!(error instanceof SpiderLoadError)) throw error;
     const loaded = await loadProject(context, texts);
+    const { isInStore } = await import('../../crawler/project/crawls-in-store.js');
     if (!mayBeNew && !(await isInStore(loaded.settings, name))) throw error;
     note(context, `${error.message}; continuing with the settings of the project, without customSettings`);
     return { loaded, create: null };
   });
   useCrawlInMessages(context, name, project.loaded);
   return project;
-}
-
-/** Whether a store holds anything of a spider, in any job. */
-async function isInStore(settings: Settings, spider: string): Promise<boolean> {
-  const { crawlsInStore } = await import('../../crawler/project/crawls-in-store.js');
-  const { openOptions, withFrontier } = await import('../../crawler/project/open-frontier.js');
-  const { crawls, isCut } = await crawlsInStore(settings);
-  if (isCut || crawls.some((crawl) => crawl.spider === spider)) return true;
-  const options = { ...openOptions(settings, spider), allowEviction: true };
-  try {
-    const { beganAtMs, startUrls, badSeeds, items } = await withFrontier(options, (crawl) =>
-      crawl.snapshot(),
-    );
-    return beganAtMs !== null || startUrls + badSeeds + items > 0;
-  } catch (error) {
-    // Another data format, or a key of another type: the command itself says more.
-    if (error instanceof RefusedError) return true;
-    throw error;
-  }
 }
 
 /** Use this crawl in commands that messages suggest. @returns the arguments that select it */

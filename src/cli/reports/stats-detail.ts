@@ -10,6 +10,7 @@ import type { Paint } from '../terminal/colour.js';
 import { fitScreen, type ScreenSize, type Section } from '../terminal/fit-screen.js';
 import { oneLine } from '../terminal/printable.js';
 import { runText, stateText } from './crawl-state-text.js';
+import { deadNodeRow, etaText, worstDomainRow } from './telemetry-tables.js';
 
 /** The stats of a crawl at one instant. `rates` is the change per second since the previous sample; null for the first. */
 export interface StatsSample {
@@ -53,22 +54,27 @@ export interface DetailOptions {
 /** The detailed view of a crawl: requests by state, memory, run, nodes, feed files and counters. */
 export function detail(sample: StatsSample, { crawl, paint, nowMs, screen }: DetailOptions): string {
   const { stats } = sample;
-  const counters = Object.entries(stats.counters)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, value]) => [oneLine(name), n(value)]);
   const sections: Section[] = [
     {
       cutFirst: 0,
       lines: [`${paint('bold', crawlName(stats))}  (${stats.engine})  ${stateText(stats, paint, nowMs)}`],
     },
     { cutFirst: 0, lines: countLines(sample, crawl, paint) },
-    { cutFirst: 4, lines: storageLines(stats, paint, nowMs) },
-    section(1, 'nodes', nodeRows(stats.nodes), paint),
-    section(3, 'nodes without a heartbeat', nodeRows(stats.silentNodes), paint),
-    section(2, 'feed files', feedRows(stats.feeds), paint),
-    section(2, 'pipelines of committed items', pipelineRows(stats.pipelines), paint),
-    section(2, 'custom stats', customRows(stats.customStats), paint),
-    section(5, 'counters', counters, paint),
+    { cutFirst: 1, lines: paceLines(stats, paint) },
+    { cutFirst: 5, lines: storageLines(stats, paint, nowMs) },
+    section(2, 'nodes', nodeRows(stats.nodes), paint),
+    section(
+      3,
+      'nodes that died within a day',
+      [...stats.deadNodes].reverse().map((node) => deadNodeRow(node, nowMs)),
+      paint,
+    ),
+    section(4, 'nodes without a heartbeat', nodeRows(stats.silentNodes), paint),
+    section(3, 'worst domains', stats.worstDomains.map(worstDomainRow), paint),
+    section(3, 'feed files', feedRows(stats.feeds), paint),
+    section(3, 'pipelines of committed items', pipelineRows(stats.pipelines), paint),
+    section(3, 'custom stats', namedRows(stats.customStats), paint),
+    section(6, 'counters', namedRows(stats.counters), paint),
   ];
   return fitScreen(sections, screen ?? { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY });
 }
@@ -92,7 +98,7 @@ function countLines({ stats, rates }: StatsSample, crawl: string, paint: Paint):
   const alone = stats.suspects === 0 ? '' : `, ${n(stats.suspects)} of them one at a time, after a crash`;
   const rows: readonly (readonly [label: string, value: number, meaning: string])[] = [
     ['start_urls', stats.startUrls, 'seeds not read yet'],
-    ['pending', stats.pending, `ready for a node${alone}`],
+    ['pending', stats.pending, `${leasableText(stats)}${alone}`],
     ['delayed', stats.delayed, 'ready later, such as retries'],
     ['leased', stats.leased, 'being processed by a node'],
     ['done', stats.done, 'finished'],
@@ -118,6 +124,29 @@ function countLines({ stats, rates }: StatsSample, crawl: string, paint: Paint):
   return [...lines, `  ${bad} were set aside: crawlnode seed ${crawl} --list-bad`];
 }
 
+/** How many pending requests nothing but a free slot is missing to. */
+function leasableText({ leasable, pending }: CrawlStats): string {
+  if (leasable === null || pending === 0 || leasable === pending) return 'ready for a node';
+  const ready = typeof leasable === 'number' ? n(leasable) : `at least ${n(leasable.atLeast)}`;
+  return `${ready} ready for a node, the others wait for their domains`;
+}
+
+/** What limits the crawl, and how long it takes. */
+function paceLines(
+  { limitedBy, limitedByText, eta, wantedNodes, nodes }: CrawlStats,
+  paint: Paint,
+): string[] {
+  const left = etaText(eta);
+  const wants =
+    wantedNodes === null || wantedNodes === nodes.length ? '' : ` (wants ${howMany(wantedNodes, 'node')})`;
+  return [
+    ...(limitedBy === null
+      ? []
+      : [`  ${paint('dim', 'limited by')}  ${limitedBy}: ${limitedByText}${wants}`]),
+    ...(left === null ? [] : [`  ${paint('dim', 'eta       ')}  ${left}`]),
+  ];
+}
+
 function storageLines(stats: CrawlStats, paint: Paint, nowMs: number): string[] {
   const { bytes, engine, shape } = stats;
   const sizes = Object.entries(bytes)
@@ -141,7 +170,7 @@ function storageLines(stats: CrawlStats, paint: Paint, nowMs: number): string[] 
   ];
 }
 
-function customRows(stats: CrawlStats['customStats']): string[][] {
+function namedRows(stats: Readonly<Record<string, number | string>>): string[][] {
   return Object.entries(stats)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => [oneLine(name), typeof value === 'number' ? n(value) : oneLine(value)]);
@@ -160,18 +189,14 @@ function nodeRows(nodes: CrawlStats['nodes']): string[][] {
 
 function feedRows(feeds: CrawlStats['feeds']): string[][] {
   return feeds.map(({ path, host, waiting, writerPid }) => [
-    oneLine(path),
-    oneLine(host),
-    waiting === 0 ? 'all written' : `${n(waiting)} to be written`,
+    ...[oneLine(path), oneLine(host), waiting === 0 ? 'all written' : `${n(waiting)} to be written`],
     writerPid === null ? 'no writer' : `writer: ${processText(host, writerPid)}`,
   ]);
 }
 
 function pipelineRows(pipelines: CrawlStats['pipelines']): string[][] {
   return pipelines.map(({ pipeline, host, waiting, callerPid }) => [
-    oneLine(pipeline),
-    oneLine(host),
-    waiting === 0 ? 'all accepted' : `${n(waiting)} to be accepted`,
+    ...[oneLine(pipeline), oneLine(host), waiting === 0 ? 'all accepted' : `${n(waiting)} to be accepted`],
     callerPid === null ? 'no node calls it' : `called by ${processText(host, callerPid)}`,
   ]);
 }

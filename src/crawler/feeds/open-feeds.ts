@@ -3,13 +3,23 @@ import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../../errors.js';
 import { type FeedTrouble, isPipelineOutbox } from '../../feed-outbox.js';
-import type { FeedFile } from '../../pipelines/feeds/feed-writer.js';
+import type { FeedFile, FeedOptions } from '../../pipelines/feeds/feed-writer.js';
 import type { FeedTarget } from './feed-targets.js';
 import { type FeedsOfCrawl, openTarget, writerOf } from './open-target.js';
 import { openWhenFree } from './open-when-free.js';
 
+/** Fields of items that a file has no column for. */
+export interface LeftOut {
+  readonly path: string;
+  readonly fields: ReadonlySet<string>;
+  /** How many items have one of them. */
+  readonly items: number;
+}
+
 /** The feeds of a crawl while it runs. */
 export interface OpenFeeds {
+  /** What is missing in the files so far, an entry for each file that lacks something. */
+  leftOut(): LeftOut[];
   /** Why no more items may be committed: a file cannot be written and its outbox is full; null when all is well. */
   failing(): FeedTrouble | null;
   /**
@@ -30,7 +40,8 @@ const LOOK_MS = 1_000;
 
 /** @throws FeedHeldError when another writer holds a file; CrawlnodeError when it cannot be written. */
 export async function openFeeds(targets: readonly FeedTarget[], options: FeedsOptions): Promise<OpenFeeds> {
-  const files = await openFiles(targets, options);
+  const leftOut = new Map<string, LeftOut>();
+  const files = await openFiles(targets, options, leftOut);
   const stop = new AbortController();
   let lost: string | null = null;
   const running = files.map((file) =>
@@ -41,6 +52,7 @@ export async function openFeeds(targets: readonly FeedTarget[], options: FeedsOp
   const unwritten = () => lost ?? files.find((file) => file.failing !== null)?.failing ?? null;
   const overflow = watchOverflow(options, unwritten);
   return {
+    leftOut: () => [...leftOut.values()],
     failing() {
       const why = lost ?? overflow.why();
       return why === null ? null : { why, isFinal: lost !== null };
@@ -77,16 +89,29 @@ async function within(work: Promise<unknown>, leftMs: () => number): Promise<boo
 }
 
 /** All of them or none. */
-async function openFiles(targets: readonly FeedTarget[], options: FeedsOptions): Promise<FeedFile[]> {
+async function openFiles(
+  targets: readonly FeedTarget[],
+  options: FeedsOptions,
+  leftOut: Map<string, LeftOut>,
+): Promise<FeedFile[]> {
   const files: FeedFile[] = [];
   try {
     for (const target of targets) {
+      const { id, path } = target;
       const stdout = target.isStdout ? options.stdout : undefined;
       if (target.isStdout && stdout === undefined)
         throw new UsageError('items cannot go to standard output here');
       const writer = writerOf(target);
-      const open = () => openTarget(target, writer, options, { stdout });
-      files.push(await openWhenFree(open, { ...options, file: target.path }));
+      const onLeftOut: FeedOptions['onLeftOut'] = ({ fields, items }) => {
+        const before = leftOut.get(id) ?? { fields: [], items: 0 };
+        leftOut.set(id, {
+          path,
+          fields: new Set([...before.fields, ...fields]),
+          items: before.items + items,
+        });
+      };
+      const open = () => openTarget(target, writer, options, { stdout, onLeftOut });
+      files.push(await openWhenFree(open, { ...options, file: path }));
     }
     return files;
   } catch (error) {

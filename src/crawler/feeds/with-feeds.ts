@@ -2,7 +2,7 @@
 import { unwrittenMessage } from '../../node/shutdown/node-stop-reason.js';
 import { waitTimeoutMs } from '../project/settings-to-options.js';
 import type { FeedTarget } from './feed-targets.js';
-import type { FeedsOptions, OpenFeeds } from './open-feeds.js';
+import type { FeedsOptions, LeftOut, OpenFeeds } from './open-feeds.js';
 
 /** What the feed files of a crawl need. */
 export interface FeedsPlan extends FeedsOptions {
@@ -22,6 +22,7 @@ export interface WithFeeds<T> {
   readonly result: T;
   /** Why some of its own items could not be written; null when all were. */
   readonly unwritten: string | null;
+  readonly leftOut: readonly LeftOut[];
 }
 
 /**
@@ -42,12 +43,15 @@ export async function withFeeds<T>(
     await feeds.close(() => 0);
     throw error;
   }
-  return { result, unwritten: await closeFeeds(plan, feeds, hasWaited(result)) };
+  const unwritten = await closeFeeds(plan, feeds, hasWaited(result));
+  return { result, unwritten, leftOut: feeds.leftOut() };
 }
 
 /** Loaded on demand, since a crawl without files does not need this code. */
 async function openedFeeds(plan: FeedsPlan): Promise<OpenFeeds> {
-  if (plan.targets.length === 0) return { failing: () => null, close: async () => null };
+  if (plan.targets.length === 0) {
+    return { leftOut: () => [], failing: () => null, close: async () => null };
+  }
   const { openFeeds } = await import('./open-feeds.js');
   return openFeeds(plan.targets, plan);
 }

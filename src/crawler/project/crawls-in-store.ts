@@ -1,6 +1,8 @@
 /** List the crawls in a store by the key templates, including crawls of spiders that this project does not have. */
+import { RefusedError } from '../../errors.js';
 import { findCrawls } from '../../frontier/choose-engine.js';
 import type { Settings } from '../../settings/schema.js';
+import { openOptions, withFrontier } from './open-frontier.js';
 import { storeOf } from './store-address.js';
 
 export interface CrawlName {
@@ -30,6 +32,23 @@ export async function crawlsInStore(settings: Settings): Promise<FoundCrawls> {
     after,
   ]);
   return { crawls: names.flatMap((name) => crawlOf(name, before, after) ?? []), isCut };
+}
+
+/** Whether a store holds anything of a spider, in any job. */
+export async function isInStore(settings: Settings, spider: string): Promise<boolean> {
+  const { crawls, isCut } = await crawlsInStore(settings);
+  if (isCut || crawls.some((crawl) => crawl.spider === spider)) return true;
+  const options = { ...openOptions(settings, spider), allowEviction: true };
+  try {
+    const { beganAtMs, startUrls, badSeeds, items } = await withFrontier(options, (crawl) =>
+      crawl.snapshot(),
+    );
+    return beganAtMs !== null || startUrls + badSeeds + items > 0;
+  } catch (error) {
+    // Another data format, or a key of another type: the command itself says more.
+    if (error instanceof RefusedError) return true;
+    throw error;
+  }
 }
 
 /** Null for a key that does not match the template. */

@@ -2,9 +2,9 @@
  * `crawl --dry-run`: everything that a node does before it joins, and nothing that changes the store or a file. It loads
  * settings, spider, pipelines, middleware and extensions, reads the state of the crawl, and reads the first start requests.
  */
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { CrawlnodeError, messageOf } from '../../errors.js';
+import { CrawlnodeError, FrontierUnavailableError, messageOf } from '../../errors.js';
 import type { Frontier, FrontierRequest } from '../../frontier/frontier.js';
 import type { OpenOptions } from '../../frontier/open-options.js';
 import { otherShape } from '../../frontier/shared-settings/shape-differences.js';
@@ -15,6 +15,9 @@ import { linkRules } from '../../node/links/filter-links.js';
 import { loadMiddleware } from '../../node/middleware/load-middleware.js';
 import { startRequests } from '../../node/seeds/seed-requests.js';
 import { hasGenerator, startIterator, startRequestOf } from '../../node/seeds/start-generator.js';
+import { FeedDisk } from '../../pipelines/feeds/feed-disk.js';
+import { batchPath, formatFor } from '../../pipelines/feeds/formats/feed-format.js';
+import { hasContentToKeep } from '../../pipelines/feeds/overwrite-or-append.js';
 import { loadPipelines } from '../../pipelines/item-pipeline.js';
 import { loadModule } from '../../spider/loading/load-module.js';
 import type { Spider } from '../../spider/spider.js';
@@ -22,6 +25,7 @@ import { uncountedStats } from '../../stats/stats.js';
 import { inOrder } from '../../user-code/project-modules.js';
 import { whereThrown } from '../../user-code/where-thrown.js';
 import type { FeedTarget } from '../feeds/feed-targets.js';
+import { loadItemFilter } from '../feeds/item-filter.js';
 import type { LoadedSpider } from '../project/load-spider.js';
 import { linkOptionsOf } from '../project/settings-to-options.js';
 import { storeInWords } from '../project/store-address.js';
@@ -60,15 +64,18 @@ export async function dryRun({ spider: loadedSpider, frontier, open, targets }: 
     loaded,
     targets.map(({ id }) => id),
   );
-  await loadPipelines({ pipelines, projectDir, loadModule, context });
-  await loadMiddleware({ projectDir, loadModule, context });
-  await loadExtensions({ projectDir, loadModule, context });
+  const from = { projectDir, loadModule, context };
+  await loadPipelines({ ...from, pipelines });
+  await loadMiddleware(from);
+  await loadExtensions(from);
 
   const snapshot = await frontier.snapshot();
   const isFlushed = settings.SCHEDULER_FLUSH_ON_START && snapshot.nodes.length === 0;
   const refusal = snapshot.shape === null || isFlushed ? null : otherShape(snapshot.shape, open.shape);
   if (refusal !== null) throw refusal;
-  for (const { path: file } of targets) refuseUnwritable(file);
+  if (open.store.engine === 'embedded') refuseUnwritableStore(open.store.dir);
+  const written = snapshot.outbox.map(({ feed }) => feed);
+  for (const target of targets) await refuseUnwritableFeed(target, written.includes(target.id));
 
   return {
     ...{ spider: spider.name, file: found.file, job: settings.JOB, settingsFile: loaded.file },
@@ -117,19 +124,50 @@ async function firstRequests(spider: Spider, { loaded }: LoadedSpider): Promise<
   }
 }
 
-/** Whether a file can be written is asked of the file, or of the nearest folder that exists. */
-function refuseUnwritable(file: string): void {
-  let place = file;
-  while (!existsSync(place) && path.dirname(place) !== place) place = path.dirname(place);
+/** @param isOurs whether the job has written to the file, and goes on there */
+async function refuseUnwritableFeed(
+  { path: template, format, overwrite, isStdout, itemFilter, ...layout }: FeedTarget,
+  isOurs: boolean,
+): Promise<void> {
+  await loadItemFilter(itemFilter);
+  if (isStdout === true) return;
+  const file = batchPath(template, 1);
+  if (existsSync(file)) {
+    // Opening an existing file does not change it.
+    const disk = await FeedDisk.open(file);
+    try {
+      if (!overwrite && !isOurs) await hasContentToKeep(disk, formatFor(format, layout));
+    } finally {
+      await disk.close();
+    }
+    return;
+  }
   try {
-    accessSync(place, constants.W_OK);
+    refuseUncreatable(path.dirname(file));
   } catch (cause) {
     throw new CrawlnodeError('feed_unwritable', `${file} cannot be written: ${messageOf(cause)}`, { cause });
   }
-  const isFolder = statSync(place).isDirectory();
-  if (isFolder !== (place === file)) return;
-  const why = isFolder ? 'it is a folder' : `${place} is no folder`;
-  throw new CrawlnodeError('feed_unwritable', `${file} cannot be written: ${why}`);
+}
+
+function refuseUnwritableStore(dir: string): void {
+  try {
+    refuseUncreatable(dir);
+  } catch (cause) {
+    const message = `the folder ${dir} of the embedded frontier cannot be made or entered: ${messageOf(cause)}`;
+    throw new FrontierUnavailableError(`${message}; see to it, or set JOBDIR to another folder`, { cause });
+  }
+}
+
+/** Types of statfs(2) in which nobody can make a file, whatever its permissions say: proc and sysfs. */
+const kernelFileSystems = [0x9fa0, 0x62656572];
+
+/** Whether a folder can be made or written to, as far as the nearest folder that exists says. @throws Error */
+function refuseUncreatable(folder: string): void {
+  let place = folder;
+  while (!existsSync(place) && path.dirname(place) !== place) place = path.dirname(place);
+  accessSync(place, constants.W_OK);
+  if (!statSync(place).isDirectory()) throw new Error(`${place} is no folder`);
+  if (kernelFileSystems.includes(statfsSync(place).type)) throw new Error(`no file can be made in ${place}`);
 }
 
 const namesInOrder = (setting: Readonly<Record<string, number | null>>) =>

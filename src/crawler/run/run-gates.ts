@@ -105,9 +105,9 @@ export function latestTotals(runs: readonly (RunTotals | null)[]): RunTotals | n
 /** A run whose pages all failed or answered with an error: the site is down, has moved, or does not want this crawl. */
 function nothingSucceeded({ run, reason }: Pick<NodeResult, 'run' | 'reason'>): GateVerdict | null {
   if (run === null || !run.isOver || run.leased > 0 || endedByHand.includes(reason)) return null;
-  const { failed, errorPages, items, hasGoodPage } = run;
-  // Items without a processed page come from errbacks.
-  if (hasGoodPage || items > 0 || failed + errorPages === 0) return null;
+  const { failed, errorPages, hasGoodPage } = run;
+  // Items are no sign of a good page: errbacks give some too.
+  if (hasGoodPage || failed + errorPages === 0) return null;
   const parts = [
     failed === 0 ? '' : `${howMany(failed, 'request')} failed`,
     errorPages === 0 ? '' : `${howMany(errorPages, 'page')} answered with an error such as 404`,

@@ -6,13 +6,15 @@ import { priorityInBounds } from '../../http/message/priority.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
 import type { ItemObserver, ItemPipelines, ItemWait } from '../../pipelines/item-pipeline.js';
 import { type LinkRules, toFrontier } from '../links/filter-links.js';
+import type { DeadEnds } from '../page/dead-ends.js';
 
 /** The page or file whose settle commits the requests. */
 export interface Carrier {
   readonly lease: Pick<Lease, 'id' | 'token'>;
-  readonly record: Pick<RequestRecord, 'depth' | 'origin' | 'priority' | 'waitingItem'>;
+  readonly record: Pick<RequestRecord, 'url' | 'depth' | 'origin' | 'priority' | 'waitingItem'>;
   readonly pipelines: ItemPipelines;
   readonly rules: LinkRules;
+  readonly deadEnds: DeadEnds;
   /** Receives the outcome of each item; absent when nobody listens. */
   readonly observer?: ItemObserver | undefined;
 }

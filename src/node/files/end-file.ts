@@ -8,6 +8,7 @@ import type { FileAnswer, FileStage } from '../../pipelines/files/file-stage.js'
 import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
 import type { Signals } from '../extensions/signals.js';
 import type { LinkRules } from '../links/filter-links.js';
+import type { DeadEnds } from '../page/dead-ends.js';
 import type { Flight } from '../page/flight.js';
 import { settledItems } from '../page/settle-effects.js';
 
@@ -19,6 +20,7 @@ export interface FileWork {
   readonly deps: {
     readonly pipelines: ItemPipelines;
     readonly rules: LinkRules;
+    readonly deadEnds: DeadEnds;
     readonly signals: Signals | null;
   };
 }

@@ -148,7 +148,7 @@ export function refuse(
   deadEnds: DeadEnds,
 ): void {
   add(counters, counter);
-  deadEnds.noteDropped(what, url);
+  deadEnds.note(what, url, 'request');
 }
 
 /**

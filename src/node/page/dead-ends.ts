@@ -1,17 +1,17 @@
 /**
- * Pages and requests that ended without an item, a link or a failure: a status without a callback, a redirect that leads
- * nowhere, a request that the crawl does not follow. Counters hold the numbers; this keeps one URL of each kind as an
- * example.
+ * Pages, requests and items that ended without a result and without a failure: a status without a callback, a redirect that
+ * leads nowhere, a request that the crawl does not follow, an item that a pipeline dropped. Counters hold the numbers; this
+ * keeps one example of each kind.
  */
 
 /** One kind of them. */
 export interface DeadEnd {
   /** `status 404`, `redirect without a usable Location`, `offsite (allowedDomains)`. */
   readonly what: string;
-  /** What is counted: downloaded pages, or requests that a page yielded and that were dropped. */
-  readonly unit: 'page' | 'request';
+  /** What is counted: downloaded pages, or requests or items that a page yielded and that were dropped. */
+  readonly unit: 'page' | 'request' | 'item';
   readonly count: number;
-  /** The first URL that ended so. */
+  /** The first URL that ended so; of an item, that of its page and why it was dropped. */
   readonly example: string;
 }
 
@@ -25,24 +25,15 @@ export class DeadEnds {
     { readonly unit: DeadEnd['unit']; count: number; readonly example: string }
   >();
 
-  /** Count a page of which nothing came. */
-  note(what: string, url: string): void {
-    this.#add(what, 'page', url);
-  }
-
-  /** Count a request that is not followed. */
-  noteDropped(what: string, url: string): void {
-    this.#add(what, 'request', url);
+  /** Count a page of which nothing came, or a request or item that was dropped. */
+  note(what: string, example: string, unit: DeadEnd['unit'] = 'page'): void {
+    const kind = this.#kinds.get(what);
+    if (kind !== undefined) kind.count++;
+    else if (this.#kinds.size < MAX_KINDS) this.#kinds.set(what, { unit, count: 1, example });
   }
 
   list(): DeadEnd[] {
     return mostFirst([...this.#kinds].map(([what, kind]) => ({ what, ...kind })));
-  }
-
-  #add(what: string, unit: DeadEnd['unit'], url: string): void {
-    const kind = this.#kinds.get(what);
-    if (kind !== undefined) kind.count++;
-    else if (this.#kinds.size < MAX_KINDS) this.#kinds.set(what, { unit, count: 1, example: url });
   }
 }
 

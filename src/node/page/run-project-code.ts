@@ -75,8 +75,8 @@ async function endingOf(
 ): Promise<PageEnding> {
   const { flight, record, counters, deps } = work;
   const { lease } = flight;
-  const { pipelines, rules, signals } = deps;
-  const carrier = { lease, record, pipelines, rules, observer: signals?.observer(work) };
+  const { pipelines, rules, deadEnds, signals } = deps;
+  const carrier = { lease, record, pipelines, rules, deadEnds, observer: signals?.observer(work) };
   if (requests.length === 0) return { outcome, effects: await effectsOf(items, null, counters, carrier) };
   const links = new PageLinks({ id: lease.id, record }, deps);
   const settled = await links.take(requests, counters, flight);

@@ -32,7 +32,7 @@ export function settledItems(
   carrier: Carrier,
   links?: PageLinks,
 ): Effects {
-  const { listItems, feedItems, scraped, broken, dropped, waiting, closing } = processed;
+  const { listItems, feedItems, scraped, broken, drops, waiting, closing } = processed;
   const carriers = carrierRequests(waiting, carrier);
   refuseTooManyBytes(
     listItems,
@@ -41,7 +41,11 @@ export function settledItems(
   );
   if (scraped > 0) add(counters, 'item_scraped_count', scraped);
   if (broken > 0) add(counters, 'item_error_count', broken);
-  if (dropped > 0) add(counters, 'item_dropped_count', dropped);
+  if (drops.length > 0) add(counters, 'item_dropped_count', drops.length);
+  for (const { pipeline, reason } of drops) {
+    add(counters, `item_dropped_count/${pipeline}`);
+    carrier.deadEnds.note(`dropped by ${pipeline}`, `${carrier.record.url}: ${reason}`, 'item');
+  }
   const own = pageEffects(listItems, feedItems, counters, settled);
   const effects = closing === null ? own : { ...own, closing };
   const carriedId = carrier.record.waitingItem?.id;

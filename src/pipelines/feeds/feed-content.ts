@@ -10,7 +10,13 @@ import { FeedDisk, type ForeignChange } from './feed-disk.js';
 import { itemLine } from './feed-lines.js';
 import type { FeedLock } from './feed-lock.js';
 import { type FeedRecords, noRecords } from './feed-records.js';
-import { type FeedFormat, type FeedFormatName, type FeedLayout, formatFor } from './formats/feed-format.js';
+import {
+  type FeedFormat,
+  type FeedFormatName,
+  type FeedLayout,
+  formatFor,
+  type Rendered,
+} from './formats/feed-format.js';
 import { append, overwrite } from './overwrite-or-append.js';
 import { type OwnPart, restoreFeed } from './restore-feed.js';
 
@@ -31,6 +37,8 @@ export interface ContentOptions extends FeedLayout {
   readonly restOnly?: boolean;
   /** The records of this user's feed files. Without them, only the outbox shows which part of a file is crawlnode's own. */
   readonly records?: FeedRecords;
+  /** Called where items have fields without a column. */
+  readonly onLeftOut?: (leftOut: NonNullable<Rendered['leftOut']>) => void;
   readonly log: Logger;
 }
 
@@ -43,7 +51,7 @@ export class FeedContent {
   #own: OwnPart | null = null;
   /** Somebody else has changed the file, so nothing is cut off it. */
   #isChanged = false;
-  #saidDropped = false;
+  #saidLeftOut = false;
   #mended = 0;
 
   private constructor(options: ContentOptions, disk: FeedDisk, lock: FeedLock | null) {
@@ -142,13 +150,13 @@ export class FeedContent {
     const state = { ...after, sequence: this.#itemsInFile(after) };
     const items = this.#checked(texts, after.sequence);
     if (after.lengthBytes === this.#own?.beginBytes) this.#refuseMisfit(items, state);
-    const { text, header, dropped } = this.#format.render(items, state);
-    if (dropped.length > 0) this.#sayDropped(dropped);
+    const { text, header, leftOut } = this.#format.render(items, state);
     const bytes = this.#format.encode(text);
     const lengthBytes = after.lengthBytes + bytes.length;
     this.#claim(this.#own?.beginBytes ?? after.lengthBytes, lengthBytes);
     const change = await this.#disk.append(bytes, this.#closing(), after.lengthBytes);
     if (change !== null) throw await this.#changed(change, after);
+    if (leftOut !== undefined) this.#sayLeftOut(leftOut);
     return { sequence: after.sequence + texts.length, lengthBytes, header };
   }
 
@@ -260,10 +268,12 @@ export class FeedContent {
     });
   }
 
-  #sayDropped(fields: readonly string[]): void {
-    if (this.#saidDropped) return;
-    this.#saidDropped = true;
-    const { path, log } = this.#options;
+  #sayLeftOut(leftOut: NonNullable<Rendered['leftOut']>): void {
+    const { path, log, onLeftOut } = this.#options;
+    onLeftOut?.(leftOut);
+    if (this.#saidLeftOut) return;
+    this.#saidLeftOut = true;
+    const { fields } = leftOut;
     log.warn(
       { file: path, fields },
       'Some fields of the items have no column in the file and are left out of it; FEEDS may name all columns (fields)',

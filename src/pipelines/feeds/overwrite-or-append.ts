@@ -18,13 +18,8 @@ export async function overwrite(disk: FeedDisk, format: FeedFormat): Promise<Beg
 
 /** Append to content that somebody else wrote. @throws UsageError where the result would not be valid in its format. */
 export async function append(disk: FeedDisk, format: FeedFormat): Promise<Begun> {
+  if (!(await hasContentToKeep(disk, format))) return overwrite(disk, format);
   const size = await disk.size();
-  if (size === 0 || (await isEmptyList(disk, format, size))) return overwrite(disk, format);
-  if (format.appendsNot !== null) {
-    throw new UsageError(
-      `${disk.path} has content already, and ${format.appendsNot} cannot be added to it: use -O to overwrite it, another file, or .jsonl.`,
-    );
-  }
   const header = format.adopt(await disk.beginning(format));
   // The first item would be appended to an unfinished last line.
   const newline = (await disk.before(size)) === '\n' ? '' : '\n';
@@ -32,12 +27,16 @@ export async function append(disk: FeedDisk, format: FeedFormat): Promise<Begun>
   return { lengthBytes: size + newline.length, header };
 }
 
-/** What `overwrite` leaves, and nothing else. */
-async function isEmptyList(
+/** @returns false for what `overwrite` leaves, and for nothing. @throws UsageError as `append` */
+export async function hasContentToKeep(
   disk: FeedDisk,
-  { encode, opening, closing }: FeedFormat,
-  size: number,
+  { encode, opening, closing, appendsNot }: FeedFormat,
 ): Promise<boolean> {
+  const size = await disk.size();
   const empty = Buffer.concat([encode(opening), encode(closing)]);
-  return empty.length > 0 && size === empty.length && (await disk.behind(0, size)).equals(empty);
+  if (size === 0 || (size === empty.length && (await disk.behind(0, size)).equals(empty))) return false;
+  if (appendsNot === null) return true;
+  throw new UsageError(
+    `${disk.path} has content already, and ${appendsNot} cannot be added to it: use -O to overwrite it, another file, or .jsonl.`,
+  );
 }

@@ -5,12 +5,14 @@
 import type { Writable } from 'node:stream';
 import { CrawlnodeError, messageOf } from '../../errors.js';
 import type { FeedCheckpoint } from '../../feed-outbox.js';
+import type { ContentOptions } from './feed-content.js';
 import { itemLine } from './feed-lines.js';
 import { type FeedFormat, type FeedFormatName, type FeedLayout, formatFor } from './formats/feed-format.js';
 
 export interface StdoutOptions extends FeedLayout {
   readonly format: FeedFormatName;
   readonly stdout: Writable;
+  readonly onLeftOut?: ContentOptions['onLeftOut'];
   readonly accepts: ((item: unknown) => boolean) | null;
 }
 
@@ -54,8 +56,10 @@ export class StdoutContent {
     const { accepts } = this.#options;
     const accepted = accepts === null ? lines : lines.filter((line) => accepts(JSON.parse(line)));
     if (accepted.length > 0) {
-      const { text, header } = this.#format.render(accepted, { sequence: this.#items, header: this.#header });
+      const state = { sequence: this.#items, header: this.#header };
+      const { text, header, leftOut } = this.#format.render(accepted, state);
       await this.#print(text);
+      if (leftOut !== undefined) this.#options.onLeftOut?.(leftOut);
       this.#items += accepted.length;
       this.#header = header;
     }

@@ -43,10 +43,11 @@ export const projectSettings = {
   JOB: {
     ...optionalText({
       pattern: namePattern,
-      expects: 'a name of 1 to 64 letters, digits, dots, dashes and underscores, or null',
+      expects:
+        'a name of 1 to 64 letters, digits, dots, dashes and underscores (the crawl without a job: leave it out)',
     }),
-    // A job may be named "none".
-    fromText: (text: string) => (text === '' ? null : text),
+    // A job may be named "none". An empty text is refused: a variable of a script that is not set must not mean the crawl without a job.
+    fromText: (text: string) => text,
   },
   /** Folder of the embedded engine, shared by the processes of one machine. Default: ".crawlnode". */
   JOBDIR: filePath({ default: '.crawlnode' }),

@@ -28,6 +28,8 @@ beforeEach(async () => {
     },
     files: {
       'spiders/pages.ts': spider(`startUrls = [${JSON.stringify(site.url)}];`),
+      'keep.xml': '<items><item/></items>',
+      'keep.json': '[{"mine":1}]',
       'extensions/alerts.ts': 'export default { spiderClosed() {} };',
       'pipelines/clean.ts': 'export default class { open() { throw new Error("opened"); } processItem() {} }',
     },
@@ -58,6 +60,22 @@ it('prints spider, store, files, pipelines and start requests, and makes no fold
   }
   expect(readdirSync(project.dir)).toEqual(before);
   expect(site.log).toEqual([]);
+});
+
+it('accepts pipelines that fetch files, and a file that -O overwrites', async () => {
+  await project.write(
+    'pipelines/pictures.ts',
+    "import { ImagesPipeline } from 'crawlnode';\nexport default class extends ImagesPipeline {}",
+  );
+  const pipelines = '{"./pipelines/pictures.ts":1,"FilesPipeline":2}';
+  const stores = ['-s', 'IMAGES_STORE=images', '-s', 'FILES_STORE=files'];
+  const before = readdirSync(project.dir);
+  const { code, stderr } = await dryRun(
+    ...['-s', `ITEM_PIPELINES=${pipelines}`, ...stores, '-O', 'keep.xml', '-O', 'keep.json'],
+  );
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(readFileSync(project.path('keep.xml'), 'utf8')).toBe('<items><item/></items>');
+  expect(readdirSync(project.dir)).toEqual(before);
 });
 
 it('reads ten requests of start(), and lets it run its finally', async () => {
@@ -108,6 +126,12 @@ it.each([
   ['-o items.unknown', 2, 'items.unknown'],
   ['-o spiders:jsonl', 1, 'spiders cannot be written: it is a folder'],
   ['-o crawlnode.yaml/items.jsonl', 1, 'crawlnode.yaml is no folder'],
+  ['-o /proc/items.jsonl', 1, '/proc/items.jsonl cannot be written: no file can be made in /proc'],
+  ['-s JOBDIR=/proc/nope', 4, 'the folder /proc/nope of the embedded frontier cannot be made or entered'],
+  ['-o keep.xml', 2, 'keep.xml has content already, and an XML document cannot be added to it'],
+  ['-o keep.json', 2, 'keep.json has content already, and a JSON list cannot be added to it'],
+  ['-s FEEDS={"a.jsonl":{"item_filter":"./nope.ts"}}', 2, 'nope.ts, which does not exist'],
+  ['-s ITEM_PIPELINES={"ImagesPipeline":1}', 2, 'set IMAGES_STORE to the folder of its files'],
   ['--min-items many', 2, 'Expected a whole number'],
 ])('%s is found, with the exit code of the crawl', async (args, exitCode, message) => {
   const { code, stdout, stderr } = await dryRun(...args.split(' '));

@@ -99,6 +99,17 @@ describe.each(engines)('on the %s engine', (engine) => {
       ...['bytes', 'nodes', 'counters', 'run'],
       ...['pagesPerSecond', 'accepted', 'removed', 'lost', 'suspects', 'badSeeds', 'domains', 'control'],
       ...['silentNodes', 'feeds', 'pipelines', 'format', 'shape', 'state', 'customStats'],
+      ...[
+        'limitedBy',
+        'limitedByText',
+        'leasable',
+        'slots',
+        'slotsUsed',
+        'usableSlots',
+        'eta',
+        'wantedNodes',
+      ],
+      ...['deadNodes', 'worstDomains'],
     ]);
     expect(Object.keys(first.bytes).slice(0, 2)).toEqual(['frontier', 'dupefilter']);
     expect([first.spider, first.job, first.pending, second.spider, second.pending]).toEqual([
@@ -111,6 +122,31 @@ describe.each(engines)('on the %s engine', (engine) => {
     expect((await run(['stats', 'news', '--job', 'may'])).stdout).toMatch(
       /^news@may {2}\(.*waits for its first node\n(.*\n)* +pending +1 +ready for a node\n/,
     );
+  });
+
+  it('an empty job is refused by every command, and is not the crawl without a job', async () => {
+    await run(['seed', 'news', 'http://a.example/']);
+    for (const command of [
+      ...['crawl news --dry-run', 'seed news http://a.example/2', 'reset news --all --yes', 'pause news'],
+      ...[
+        'failed news purge --yes',
+        'items news list',
+        'stats',
+        'stats news',
+        'inspect news http://a.example/',
+      ],
+      ...['forget news http://a.example/', 'doctor news', 'parse http://a.example/ --spider news'],
+    ]) {
+      for (const empty of [
+        ['--job', ''],
+        ['-s', 'JOB='],
+      ]) {
+        const { code, stderr } = await run([...command.split(' '), ...empty]);
+        const told = expect.stringContaining('the crawl without a job: leave it out');
+        expect({ command, empty, code, stderr }).toEqual({ command, empty, code: 2, stderr: told });
+      }
+    }
+    expect(await stats('news')).toMatchObject({ pending: 1, job: null });
   });
 
   it('stats of a job that the store does not have says so', async () => {

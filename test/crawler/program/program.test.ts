@@ -60,7 +60,6 @@ describe('crawl()', () => {
     expect(result.stats).toMatchObject({ spider: 'pages', engine: 'embedded', done: 12, state: 'ended' });
     expect(seen.sort()).toEqual(site.urls.map((url) => [url, 200]).sort());
     expect(await stats(Pages, how)).toMatchObject({ done: 12, counters: { item_scraped_count: 12 } });
-    expect(await stats('unknown', how)).toMatchObject({ spider: 'unknown', state: 'not_begun' });
     expect((await crawl(Pages, how)).message).toContain('nothing to crawl');
   });
 
@@ -167,6 +166,18 @@ describe('crawl()', () => {
     await expect(items(Pages, { ...how, jbo: 'x' } as never).next()).rejects.toThrow('did you mean job');
   });
 
+  it('reads a crawl whose spider is gone, and refuses a spider that neither the project nor the store has', async () => {
+    const site = await startSite({ pages: 2 });
+    const how = options({ args: { url: site.url } });
+    await expect(stats('pages', how)).rejects.toBeInstanceOf(SpiderLoadError);
+    await expect(items('pages', how).next()).rejects.toBeInstanceOf(SpiderLoadError);
+    await expect(failed('pages', how).next()).rejects.toBeInstanceOf(SpiderLoadError);
+    await crawl(Pages, how);
+    expect(await stats('pages', how)).toMatchObject({ done: 2 });
+    expect((await items('pages', how).next()).value).toMatchObject({ url: site.url });
+    await expect(stats('page', how)).rejects.toThrow('page');
+  });
+
   it('refuses a second crawl of the same spider and job in one process', async () => {
     const site = await startSite({ pages: 3, delayMs: 50 });
     const how = options({ args: { url: site.url } });
@@ -191,6 +202,18 @@ describe('crawl()', () => {
       from_crawler() {}
     }
     await expect(crawl(Old, how)).rejects.toThrow('the class Old: its spider has from_crawler');
+    class Errbacks extends Spider {
+      override name = 'errbacks';
+      override *start() {
+        yield new Request('http://127.0.0.1:1/', { errback: 'onError' });
+      }
+      *onError() {
+        yield { failed: true };
+      }
+    }
+    await expect(crawl(Errbacks, options({ settings: { RETRY_TIMES: 0 } }))).rejects.toMatchObject({
+      code: 'nothing_succeeded',
+    });
     class Broken extends Pages {
       override opened() {
         throw new Error('no database');

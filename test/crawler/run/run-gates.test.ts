@@ -71,11 +71,13 @@ describe('the gates of a run', () => {
     }
     const passes = { kind: 'passed' };
     for (const reason of ['shutdown', 'stopped']) expect(judge({}, bad, reason)).toEqual(passes);
-    for (const good of [{ hasGoodPage: true }, { items: 1 }, { isOver: false }, { leased: 1 }]) {
+    for (const good of [{ hasGoodPage: true }, { isOver: false }, { leased: 1 }]) {
       expect(judge({}, { ...bad, ...good })).toEqual(passes);
     }
     expect(judge({}, { ...bad, failed: 0, errorPages: 0 })).toEqual(passes);
-    expect(judge({ minItems: 0 }, bad)).toMatchObject({ code: 'nothing_succeeded' });
+    for (const items of [0, 3]) {
+      expect(judge({ minItems: 0 }, { ...bad, items })).toMatchObject({ code: 'nothing_succeeded' });
+    }
   });
 
   it('fail where too many pages ended with a status, by share of all pages that ended', () => {

@@ -21,7 +21,7 @@ export default class extends Spider {
 `;
 
 const losses: Record<Engine, readonly string[]> = {
-  redis: ['ready', 'domains', 'leases', 'queue'],
+  redis: ['queue', 'ready', 'domains', 'leases'],
   embedded: ['DELETE FROM request', 'DELETE FROM domain', "DELETE FROM request WHERE state = 'leased'"],
 };
 

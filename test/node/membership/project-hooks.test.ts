@@ -27,7 +27,6 @@ it('a bucket whose server does not answer is named, with the time that it is wai
   const pipelines = await loadPipelines({
     ...{ pipelines: { FilesPipeline: 1 }, projectDir: process.cwd(), loadModule },
     context: { ...context, log: spiderLogger(silentLogger) },
-    files: { settings, host: 'here' },
   });
   const warnings: string[] = [];
   const log: Logger = { ...silentLogger, warn: (_, text) => void warnings.push(text) };

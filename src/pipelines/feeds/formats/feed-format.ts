@@ -34,8 +34,8 @@ export interface FeedState {
 export interface Rendered {
   readonly text: string;
   readonly header: string;
-  /** Fields of items that have no column. */
-  readonly dropped: readonly string[];
+  /** Fields that have no column, and how many items have such a field. */
+  readonly leftOut?: { readonly fields: readonly string[]; readonly items: number };
 }
 
 export interface FeedFormat {
@@ -122,7 +122,7 @@ const jsonl: FeedFormat = {
   itemEnds: ['\n'],
   adopt: () => '',
   resume: () => '',
-  render: (items) => ({ text: items.map((item) => `${item}\n`).join(''), header: '', dropped: [] }),
+  render: (items) => ({ text: items.map((item) => `${item}\n`).join(''), header: '' }),
 };
 
 /** @param indent spaces of a level */
@@ -137,7 +137,7 @@ const jsonFormat = (indent: number): FeedFormat => ({
   render: (items, { sequence }) => {
     const shown = indent === 0 ? (item: string) => item : (item: string) => indented(item, indent);
     const text = items.map((item, i) => `${sequence + i === 0 ? '\n' : ',\n'}${shown(item)}`).join('');
-    return { text, header: '', dropped: [] };
+    return { text, header: '' };
   },
 });
 
@@ -158,7 +158,6 @@ const xmlFormat = (indent: number): FeedFormat => ({
   render: (items) => ({
     text: items.map((item) => `\n${xmlItem(JSON.parse(item), indent)}`).join(''),
     header: '',
-    dropped: [],
   }),
 });
 
@@ -188,15 +187,16 @@ const csvFormat = (safe: (text: string) => string, fixed: readonly string[] = []
   render: (texts, { header }) => {
     const items = texts.map((text) => JSON.parse(text) as Record<string, unknown>);
     const columns = header !== '' ? columnsOf(header) : fixed.length > 0 ? fixed : firstFields(items);
-    if (columns.length === 0) return { text: '', header: '', dropped: [] };
+    if (columns.length === 0) return { text: '', header: '' };
     const rows = items.map((item) =>
       columns.map((column) => cell(Object.hasOwn(item, column) ? item[column] : null, safe)),
     );
     if (header === '') rows.unshift(columns.map(safe));
     const columnSet = new Set(columns);
-    const dropped = new Set<string>();
-    for (const item of items) for (const field in item) if (!columnSet.has(field)) dropped.add(field);
-    return { text: csvText(rows), header: headerOf(columns), dropped: [...dropped] };
+    const extra = items.map((item) => Object.keys(item).filter((field) => !columnSet.has(field)));
+    const incomplete = extra.filter((fields) => fields.length > 0);
+    const leftOut = { fields: [...new Set(incomplete.flat())], items: incomplete.length };
+    return { text: csvText(rows), header: headerOf(columns), ...(incomplete.length > 0 && { leftOut }) };
   },
 });
 

@@ -15,7 +15,7 @@ function file(name: keyof typeof feedFormats, batches: object[][], header = '') 
       state,
     );
     text += out.text;
-    dropped.push(...out.dropped);
+    dropped.push(...(out.leftOut?.fields ?? []));
     state = { sequence: state.sequence + batch.length, header: out.header };
   }
   return { text: text + format.closing, dropped, header: state.header };
