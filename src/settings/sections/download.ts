@@ -99,8 +99,8 @@ export const downloadSettings = {
   /** A larger body is logged as a warning. 0 is never. Unit: bytes. Default: 33554432. */
   DOWNLOAD_WARNSIZE: integer({ default: 33_554_432, unit: 'bytes' }),
   /**
-   * The User-Agent header. Name your crawler and a contact address for the operators of a site. Default:
-   * "crawlnode". An empty text sends none.
+   * The User-Agent header. Name your crawler and a contact address for the operators of a site. An empty text sends
+   * none. Default: "crawlnode".
    */
   USER_AGENT: text({ default: 'crawlnode', pattern: /^/, expects: 'a text' }),
   /**
