@@ -19,6 +19,9 @@ export interface StatsSample {
   readonly rates: Readonly<Record<RatedField, number>> | null;
 }
 
+/** A page that takes longer is worth a look. */
+const LONG_LEASE_MS = 30_000;
+
 /** Fields with a rate. The rate of pages is in the heading, as the nodes report it. */
 const ratedFields = ['pending', 'failed', 'seen', 'items'] as const;
 type RatedField = (typeof ratedFields)[number];
@@ -184,7 +187,19 @@ function nodeRows(nodes: CrawlStats['nodes']): string[][] {
     howMany(node.pages, 'page'),
     `${node.pagesPerSecond.toFixed(1)}/s`,
     `heartbeat ${node.heartbeatAgeMs < 10_000 ? `${(node.heartbeatAgeMs / 1000).toFixed(1)} s` : duration(node.heartbeatAgeMs)} ago`,
+    ...factCells(node),
   ]);
+}
+
+/** What tells a node that misbehaves from the others. */
+function factCells({ facts }: CrawlStats['nodes'][number]): string[] {
+  if (facts === null) return ['', '', '', ''];
+  const { slots, slotsUsed, cpu, rssBytes, eventLoopDelayMs, oldestLeaseMs, obstacle } = facts;
+  const hangs = oldestLeaseMs < LONG_LEASE_MS ? '' : `, oldest lease ${duration(oldestLeaseMs)}`;
+  return [
+    `${slotsUsed}/${slots} slots${hangs}${obstacle === null ? '' : `, waits for the ${obstacle}`}`,
+    ...[`CPU ${Math.round(cpu * 100)} %`, byteSize(rssBytes), `delayed ${n(eventLoopDelayMs)} ms`],
+  ];
 }
 
 function feedRows(feeds: CrawlStats['feeds']): string[][] {
