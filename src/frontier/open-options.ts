@@ -1,18 +1,8 @@
 /** The options that open a frontier: the store, the keys of the crawl, and the settings that all its clients share. */
+import type { FrontierKeys } from '../settings/keys.js';
 import type { Shape } from './types/crawl.js';
 
-/** Key names with their templates already expanded for spider and job (see `settings/keys.ts`). */
-export interface FrontierKeys {
-  /** The HASH id → record; every internal key is this name + `:~` + a word. */
-  readonly requests: string;
-  readonly dupefilter: string;
-  /** The dupefilter's key is also that of other spiders: its template does not name the spider. */
-  readonly sharesDupefilter?: boolean;
-  /** In the order they are read. */
-  readonly startUrls: readonly string[];
-  readonly items: string;
-  readonly stats: string;
-}
+export type { FrontierKeys };
 
 /** The address of Redis. It is plain data, since the heartbeat thread uses it for its own connection. */
 export type RedisAddress =

@@ -3,11 +3,14 @@ import { SettingsError, UsageError } from '../errors.js';
 import type { Settings } from './schema.js';
 import { namePattern } from './sections/project.js';
 
-/** Structurally the `FrontierKeys` of the frontier. */
-export interface ExpandedKeys {
+/** The names of the keys of a crawl. */
+export interface FrontierKeys {
+  /** The HASH id → record; every internal key is this name + `:~` + a word. */
   readonly requests: string;
   readonly dupefilter: string;
+  /** The dupefilter's key is also that of other spiders: its template does not name the spider. */
   readonly sharesDupefilter?: boolean;
+  /** In the order they are read. */
   readonly startUrls: readonly string[];
   readonly items: string;
   readonly stats: string;
@@ -33,12 +36,12 @@ export function expandKeys(
   spider: string,
   job: string | null,
   { cluster }: { readonly cluster: boolean },
-): ExpandedKeys {
+): FrontierKeys {
   checkName('spider', spider);
   if (job !== null) checkName('job', job);
   const expand = (name: string, template: string) => expandKey(name, template, spider, job, cluster);
   const seeds = settings.REDIS_START_URLS_KEY;
-  const keys: ExpandedKeys = {
+  const keys: FrontierKeys = {
     requests: expand('SCHEDULER_QUEUE_KEY', settings.SCHEDULER_QUEUE_KEY),
     dupefilter: expand('SCHEDULER_DUPEFILTER_KEY', settings.SCHEDULER_DUPEFILTER_KEY),
     ...(!namesSpider(settings.SCHEDULER_DUPEFILTER_KEY) && { sharesDupefilter: true }),
@@ -92,7 +95,7 @@ function expandKey(
 }
 
 /** Two structures under one key would be read as each other. */
-function refuseCollisions(keys: ExpandedKeys): void {
+function refuseCollisions(keys: FrontierKeys): void {
   const all = [keys.requests, keys.dupefilter, keys.items, keys.stats, ...keys.startUrls];
   const duplicate = all.find((key, index) => all.indexOf(key) !== index);
   if (duplicate !== undefined)

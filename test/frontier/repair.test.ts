@@ -284,8 +284,8 @@ describe('in a folder, a crawl', { timeout: 30_000 }, () => {
   });
 
   it('with a record nobody can read, of a request without a domain: it fails, and says so', async () => {
-    breakBy(`INSERT INTO request (space, id, state, domain, priority, rank, arrival, crashes, dont_filter)
-        SELECT space, randomblob(20), 'pending', '', 0, 0, 0, 0, 0 FROM crawl;
+    breakBy(`INSERT INTO request (space, id, state, domain, priority, rank, arrival, crashes)
+        SELECT space, randomblob(20), 'pending', '', 0, 0, 0, 0 FROM crawl;
       INSERT INTO record SELECT n, space, id, 1, NULL, 'junk' FROM request WHERE n = (SELECT max(n) FROM request);`);
     const { names, failed: lost } = await repairAndCrawl(crawl);
     expect({ names, lost }).toEqual({ names: left, lost: 2 });

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const child = fileURLToPath(new URL('./markup-costs.mjs', import.meta.url));
 /** Characters of a page at n. */
-const sizes = { short: 100_000, normal: 1_000_000, long: 1_000_000 };
+const sizes = { short: 100_000, normal: 200_000, long: 1_000_000 };
 /** CPU of 4n over that of n that is still linear, with the noise of a shared machine. */
 const MOST_RATIO = 5;
 /** Below this a ratio says nothing. */

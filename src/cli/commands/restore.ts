@@ -1,7 +1,7 @@
 /** `crawlnode restore`: restores a backup file that `reset --backup` wrote. */
 import path from 'node:path';
 import type { Command } from 'commander';
-import { crawlName } from '../../crawler/project/crawls-in-store.js';
+import { type CrawlName, crawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { shapeOf } from '../../crawler/project/settings-to-options.js';
 import { UsageError } from '../../errors.js';
@@ -54,7 +54,11 @@ export const command: CliCommand = {
       mayBeNew: true,
     });
     const { settings } = loaded;
-    const backup = await verify(context, file);
+    const backup = await withLiveLine(
+      context,
+      (values) => `checking ${n(values)} values`,
+      (onProgress) => verifyBackup(file, onProgress),
+    );
     if (backup.header.spider !== source) {
       const from = backup.header.spider;
       throw new UsageError(
@@ -75,12 +79,20 @@ export const command: CliCommand = {
     noteOrigin(context, backup, spider, settings.JOB);
     for (const notice of refuseIncompatible(backup, parts, shapeOf(settings), open.store.engine))
       note(context, notice);
+    const shown = {
+      spider,
+      job: settings.JOB,
+      file,
+      madeAt: backup.header.madeAt,
+      parts,
+      counts: backup.counts,
+    };
     if (options.dryRun === true) {
-      show(context, { spider, job: settings.JOB, file, parts, backup, outcome: 'dry run' });
+      show(context, shown, 'dry run');
       return 0;
     }
     return withFrontier({ ...open, keys }, async (frontier) => {
-      const total = sum(backup.counts);
+      const total = Object.values(backup.counts).reduce((sum, count) => sum + count, 0);
       const outcome = await withLiveLine(
         context,
         (values) => `bringing back ${n(values)} of ${n(total)} values`,
@@ -90,55 +102,42 @@ export const command: CliCommand = {
             onNotice: (text) => note(context, text),
           }),
       );
-      show(context, { spider, job: settings.JOB, file, parts, backup, outcome });
+      show(context, shown, outcome);
       return 0;
     });
   },
 };
-
-/** Read and check the whole file. */
-function verify(context: Context, file: string): Promise<VerifiedBackup> {
-  return withLiveLine(
-    context,
-    (values) => `checking ${n(values)} values`,
-    (onProgress) => verifyBackup(file, onProgress),
-  );
-}
 
 function noteOrigin(context: Context, { header }: VerifiedBackup, spider: string, job: string | null): void {
   const [from, to] = [crawlName(header), crawlName({ spider, job })];
   if (from !== to) note(context, `the backup is of ${from}, and goes to ${to}`);
 }
 
-interface Restored {
-  readonly spider: string;
-  readonly job: string | null;
+interface Restored extends CrawlName {
   readonly file: string;
+  readonly madeAt: string;
   readonly parts: readonly Part[];
-  readonly backup: VerifiedBackup;
-  readonly outcome: 'restored' | 'resumed' | 'there already' | 'dry run';
+  readonly counts: VerifiedBackup['counts'];
 }
 
-function show(context: Context, { spider, job, file, parts, backup, outcome }: Restored): void {
-  const { header, counts } = backup;
+function show(
+  context: Context,
+  restored: Restored,
+  outcome: 'restored' | 'resumed' | 'there already' | 'dry run',
+): void {
   if (context.globals.json) {
-    printJson(context, { spider, job, file, madeAt: header.madeAt, parts, counts, outcome });
+    printJson(context, { ...restored, outcome });
     return;
   }
+  const { madeAt, parts, counts } = restored;
   const what = {
     restored: 'is in the crawl again',
     resumed: 'is in the crawl again; the restore went on where it was cut off',
     'there already': 'was brought back before; nothing was changed',
     'dry run': 'is whole',
   }[outcome];
-  print(
-    context,
-    `${crawlName({ spider, job })}: the backup of ${header.madeAt} ${what} (${parts.join(', ')})`,
-  );
+  print(context, `${crawlName(restored)}: the backup of ${madeAt} ${what} (${parts.join(', ')})`);
   for (const [kind, count] of Object.entries(counts)) {
     print(context, `  ${(kind === 'seeds' ? 'start_urls' : kind).padEnd(10)}  ${n(count)}`);
   }
 }
-
-const sum = (counts: Readonly<Record<string, number>>): number =>
-  Object.values(counts).reduce((total, count) => total + count, 0);

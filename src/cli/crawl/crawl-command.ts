@@ -92,14 +92,8 @@ async function crawl(
   const crawlArguments = useCrawlInMessages(context, name, spider.loaded);
   const { settings } = spider.loaded;
   const files = [list(options.output), list(options.overwriteOutput)] as const;
-  const targets =
-    role === null
-      ? feedTargets(context.cwd, ...files, settings, {
-          name: spider.found.name,
-          job: settings.JOB,
-          time: new Date(),
-        })
-      : [];
+  const names = { name: spider.found.name, job: settings.JOB, time: new Date() };
+  const targets = role === null ? feedTargets(context.cwd, ...files, settings, names) : [];
   const open = openOptions(settings, name);
   const exitWhenDone = options.exitWhenDone === true;
   return withFrontier(open, async (frontier) => {
@@ -109,10 +103,10 @@ async function crawl(
       printDryRun(context, await dryRun({ spider, frontier, open, targets }));
       return 0;
     }
-    const records = userFeedRecords(context.env, open);
-    const gates = gatesOf(options);
-    const what = { context, spider, crawlArguments, role, open, frontier, targets, records };
-    const crawl = { ...what, nodes: workers, exitWhenDone, gates };
+    const crawl = {
+      ...{ context, spider, crawlArguments, role, open, frontier, targets, exitWhenDone, nodes: workers },
+      ...{ records: userFeedRecords(context.env, open), gates: gatesOf(options) },
+    };
     return withCrawlSession(crawl, (session) =>
       workers === 1 ? runInProcess(crawl, session) : runWorkers(crawl, workers, session),
     );
@@ -158,17 +152,8 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
   const { settings } = crawl.spider.loaded;
   const { drain, force, graceLeftMs } = signals;
   const feedsPlan = {
-    frontier,
-    settings,
-    targets,
-    records,
-    writeOrphans: true,
-    isAwaited: crawl.exitWhenDone,
-    drain,
-    force,
-    graceLeftMs,
-    log,
-    stdout: stdoutOf(targets, signals),
+    ...{ frontier, settings, targets, records, drain, force, graceLeftMs, log },
+    ...{ writeOrphans: true, isAwaited: crawl.exitWhenDone, stdout: stdoutOf(targets, signals) },
   };
   const runAll = async (feeds: OpenFeeds) => {
     const startedAt = performance.now();

@@ -32,23 +32,19 @@ export function ownParts(
 ): OwnParts {
   if (force) return { parts: wanted, keys, skippedKeys: [] };
   const seeds = [settings.REDIS_START_URLS_KEY].flat();
-  const startUrls = keys.startUrls.filter((_, n) => namesSpider(seeds[n]!));
-  const templates: Partial<Record<Part, [template: string, key: string]>> = {
-    queue: [settings.SCHEDULER_QUEUE_KEY, keys.requests],
-    failed: [settings.SCHEDULER_QUEUE_KEY, keys.requests],
-    dupefilter: [settings.SCHEDULER_DUPEFILTER_KEY, keys.dupefilter],
-    items: [settings.REDIS_ITEMS_KEY, keys.items],
-    stats: [settings.STATS_KEY, keys.stats],
+  const requests = [[settings.SCHEDULER_QUEUE_KEY, keys.requests]] as const;
+  const ofPart: Readonly<Record<Part, readonly (readonly [template: string, key: string])[]>> = {
+    ...{ queue: requests, failed: requests },
+    dupefilter: [[settings.SCHEDULER_DUPEFILTER_KEY, keys.dupefilter]],
+    items: [[settings.REDIS_ITEMS_KEY, keys.items]],
+    stats: [[settings.STATS_KEY, keys.stats]],
+    start_urls: keys.startUrls.map((key, n) => [seeds[n]!, key]),
   };
-  const isShared = (part: Part) =>
-    part === 'start_urls' ? startUrls.length === 0 : !namesSpider(templates[part]![0]);
-  const skippedKeys = [
-    ...wanted.filter((part) => part !== 'start_urls' && isShared(part)).map((part) => templates[part]![1]),
-    ...(wanted.includes('start_urls') ? keys.startUrls.filter((key) => !startUrls.includes(key)) : []),
-  ];
+  const keysOf = (part: Part, isOwn: boolean) =>
+    ofPart[part].filter(([template]) => namesSpider(template) === isOwn).map(([, key]) => key);
   return {
-    parts: wanted.filter((part) => !isShared(part)),
-    keys: { ...keys, startUrls },
-    skippedKeys: [...new Set(skippedKeys)],
+    parts: wanted.filter((part) => keysOf(part, true).length > 0),
+    keys: { ...keys, startUrls: keysOf('start_urls', true) },
+    skippedKeys: [...new Set(wanted.flatMap((part) => keysOf(part, false)))],
   };
 }

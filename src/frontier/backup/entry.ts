@@ -20,8 +20,6 @@ export interface BackupRequest {
   readonly dueAtMs?: number;
   /** Absent when it never crashed a node. */
   readonly crashes?: number;
-  /** Set by the embedded engine only, whose StateDupeFilter uses it. */
-  readonly dontFilter?: true;
   readonly record: string;
 }
 

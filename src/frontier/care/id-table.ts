@@ -1,29 +1,28 @@
 /**
- * Flags of the ids that a walk has met: a hash table of their first 8 bytes, 9 bytes a place, since a million ids as strings in a
- * Map take ten times as much. Ids are SHA-1: two of a million that begin alike are one chance in thirty million, and what the
- * table says is looked at again by whole ids.
+ * Flags of the ids that a walk has met: a hash table of their first 6 bytes, 9 bytes a place, since a million ids in a Map take ten
+ * times as much. Ids are SHA-1: that two of a million begin alike is one chance in five hundred, and what the table says is looked
+ * at again by whole ids.
  */
 export class IdTable {
-  #places = 1 << 12;
   #used = 0;
-  #low = new Uint32Array(this.#places);
-  #high = new Uint32Array(this.#places);
+  #keys = new Float64Array(1 << 12);
   /** 0: the place is free. */
-  #flags = new Uint8Array(this.#places);
+  #flags = new Uint8Array(1 << 12);
 
   /** Add flags to those of an id. @returns those that it had before. */
   mark(id: Uint8Array, flags: number): number {
-    if (4 * this.#used >= 3 * this.#places) this.#grow();
-    const [low, high] = wordsOf(id);
-    const place = this.#placeOf(low, high);
+    if (4 * this.#used >= 3 * this.#flags.length) this.#grow();
+    const key = keyOf(id);
+    const place = this.#placeOf(key);
     const before = this.#flags[place]!;
     if (before === 0) this.#used += 1;
-    this.#put(place, low, high, before | flags);
+    this.#keys[place] = key;
+    this.#flags[place] = before | flags;
     return before;
   }
 
   flagsOf(id: Uint8Array): number {
-    return this.#flags[this.#placeOf(...wordsOf(id))]!;
+    return this.#flags[this.#placeOf(keyOf(id))]!;
   }
 
   /** How many ids have exactly these flags. */
@@ -31,35 +30,26 @@ export class IdTable {
     return this.#flags.reduce((sum, found) => sum + (found === flags ? 1 : 0), 0);
   }
 
-  #put(place: number, low: number, high: number, flags: number): void {
-    this.#low[place] = low;
-    this.#high[place] = high;
-    this.#flags[place] = flags;
-  }
-
-  #placeOf(low: number, high: number): number {
-    let place = low & (this.#places - 1);
-    while (this.#flags[place] !== 0 && (this.#low[place] !== low || this.#high[place] !== high)) {
-      place = (place + 1) & (this.#places - 1);
-    }
+  #placeOf(key: number): number {
+    let place = key % this.#flags.length;
+    while (this.#flags[place] !== 0 && this.#keys[place] !== key) place = (place + 1) % this.#flags.length;
     return place;
   }
 
   #grow(): void {
-    const [lows, highs, flags] = [this.#low, this.#high, this.#flags];
-    this.#places *= 2;
-    this.#low = new Uint32Array(this.#places);
-    this.#high = new Uint32Array(this.#places);
-    this.#flags = new Uint8Array(this.#places);
+    const [keys, flags] = [this.#keys, this.#flags];
+    this.#keys = new Float64Array(2 * keys.length);
+    this.#flags = new Uint8Array(2 * flags.length);
     for (const [n, flag] of flags.entries()) {
-      if (flag !== 0) this.#put(this.#placeOf(lows[n]!, highs[n]!), lows[n]!, highs[n]!, flag);
+      const place = this.#placeOf(keys[n]!);
+      if (flag !== 0) [this.#keys[place], this.#flags[place]] = [keys[n]!, flag];
     }
   }
 }
 
 /** What somebody put into a queue by hand may be shorter than an id. */
-function wordsOf(id: Uint8Array): [low: number, high: number] {
-  const word = (at: number) =>
-    (((id[at] ?? 0) << 24) | ((id[at + 1] ?? 0) << 16) | ((id[at + 2] ?? 0) << 8) | (id[at + 3] ?? 0)) >>> 0;
-  return [word(0), word(4)];
+function keyOf(id: Uint8Array): number {
+  let key = 0;
+  for (let n = 0; n < 6; n += 1) key = 256 * key + (id[n] ?? 0);
+  return key;
 }

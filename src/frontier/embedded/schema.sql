@@ -130,7 +130,6 @@ CREATE TABLE request (
   arrival    INTEGER NOT NULL,           -- µs since 1970, unique in the crawl, rises with each; LifoQueue: negative
   due        INTEGER,                    -- delayed: µs since 1970
   crashes    INTEGER NOT NULL,           -- nodes that died while they processed it
-  dont_filter INTEGER NOT NULL,          -- flag: the dupefilter does not record its id
   node       INTEGER,                    -- leased: number of the node that holds it
   token      INTEGER,                    -- leased: number of this lease, raised with each
   leased_at  INTEGER

@@ -115,8 +115,10 @@ describe('a crawl in a file', () => {
     await frontier.leave('shutdown');
     await joinAs(frontier, { args, feeds: ['feed'] });
     await frontier.push(pages, 'links');
-    for (const lease of await take(frontier, 6))
-      await commit(frontier, lease, undefined, { feedItems: ['{}'] });
+    const [last, ...leases] = await take(frontier, 6);
+    for (const lease of leases) await commit(frontier, lease, undefined, { feedItems: ['{}'] });
+    hand('UPDATE feed SET last = -1, written = -1');
+    await commit(frontier, last!, undefined, { feedItems: ['{}'] });
     await frontier.feeds.open(writer, { staleMs: 30_000 });
     await frontier.feeds.checkpoint(writer, { sequence: 2, lengthBytes: 6, header: '' }, 0);
     hand('UPDATE feed SET written = written + 3');

@@ -65,7 +65,7 @@ const requests = `
   SELECT id AS key, lower(hex(id)) AS id, domain, priority,
     iif(state = 'delayed', coalesce(due, 0) / 1000.0, NULL) AS dueAtMs,
     iif(state = 'delayed', NULL, abs(arrival)) AS arrival,
-    crashes, dont_filter, text AS record
+    crashes, text AS record
   FROM request JOIN record USING (n, space, id)
   WHERE space = ? AND request.id > ? AND state <> 'failed' ORDER BY key LIMIT ?`;
 
@@ -73,17 +73,15 @@ interface RequestRow extends Pick<BackupRequest, 'id' | 'domain' | 'priority' | 
   readonly dueAtMs: number | null;
   readonly arrival: number | null;
   readonly crashes: number;
-  readonly dont_filter: 0 | 1;
 }
 
 function backupRequest(row: RequestRow): BackupRequest {
-  const { id, domain, priority, dueAtMs, arrival, crashes, dont_filter, record } = row;
+  const { id, domain, priority, dueAtMs, arrival, crashes, record } = row;
   return {
     ...{ id, domain, priority },
     ...(dueAtMs !== null && { dueAtMs }),
     ...(arrival !== null && { arrival }),
     ...(crashes > 0 && { crashes }),
-    ...(dont_filter === 1 && { dontFilter: true }),
     record,
   };
 }

@@ -117,10 +117,10 @@ function putRequests(tx: Transaction, { values: requests }: EntryOf<'requests'>)
   requireIds(requests.map(({ id }) => ({ id, fingerprint: id })));
   const { tally } = tx;
   for (const request of requests) {
-    const { arrival = 0, dueAtMs, crashes = 0, dontFilter = false } = request;
+    const { arrival = 0, dueAtMs, crashes = 0 } = request;
     const id = bytesOf(request.id);
     if (liveRequest(tx, id) !== undefined) continue;
-    const added = { ...request, id, priority: priorityInBounds(request.priority), crashes, dontFilter };
+    const added = { ...request, id, priority: priorityInBounds(request.priority), crashes };
     const dueUs = dueAtMs === undefined ? null : Math.round(delayInBounds(dueAtMs) * 1000);
     insertRequest(tx, added, arrival, dueUs);
     tally.accepted += 1;
@@ -136,8 +136,8 @@ function putFailed(tx: Transaction, { values: requests }: EntryOf<'failed'>): vo
     const bytes = bytesOf(id);
     if (liveRequest(tx, bytes) !== undefined) continue;
     // A retry gives it a domain and an arrival.
-    const n = sql.insert`INSERT INTO request (space, id, state, domain, priority, rank, arrival, crashes, dont_filter)
-      VALUES (${space}, ${bytes}, 'failed', '', 0, 0, 0, ${crashes}, 0)`;
+    const n = sql.insert`INSERT INTO request (space, id, state, domain, priority, rank, arrival, crashes)
+      VALUES (${space}, ${bytes}, 'failed', '', 0, 0, 0, ${crashes})`;
     addFailure(tx, n, failure);
     if (record !== null) {
       sql.run`INSERT INTO record (n, space, id, arrived, text) VALUES (${n}, ${space}, ${bytes}, ${failure.failedAtMs * 1000}, ${record})`;

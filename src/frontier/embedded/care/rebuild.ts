@@ -73,17 +73,16 @@ interface Row {
   readonly state: RequestState | null;
   readonly domain: string | null;
   readonly crashes: number | null;
-  readonly dont_filter: 0 | 1 | null;
   readonly failure: number | null;
 }
 
 export function putRequest(tx: Transaction, { stored: { n }, request }: PutRecord<RecordRow>): void {
   const { sql, space, crawl } = tx;
   const row = sql.get<Row>`
-    SELECT record.id, arrived, due_at, state, domain, crashes, dont_filter, sequence AS failure
+    SELECT record.id, arrived, due_at, state, domain, crashes, sequence AS failure
     FROM record LEFT JOIN request USING (n) LEFT JOIN failure USING (n) WHERE n = ${n}`;
   if (row === undefined) return;
-  const { id, due_at: due, failure, crashes, dont_filter } = row;
+  const { id, due_at: due, failure, crashes } = row;
   const isFailed = failure !== null || row.state === 'failed' || request === null;
   if (request === null && failure === null) addFailure(tx, n, badRecord(tx));
   const state = isFailed ? 'failed' : due === null ? pendingState(crashes ?? 0) : 'delayed';
@@ -91,8 +90,8 @@ export function putRequest(tx: Transaction, { stored: { n }, request }: PutRecor
   const priority = request?.priority ?? 0;
   const { rank, arrival } = orderOf(crawl.queue_class, priority, row.arrived);
   const isPut = sql.run`
-    INSERT INTO request (n, space, id, state, domain, priority, rank, arrival, due, crashes, dont_filter)
-    VALUES (${n}, ${space}, ${id}, ${state}, ${domain}, ${priority}, ${rank}, ${arrival}, ${due}, ${crashes ?? 0}, ${dont_filter ?? 0})
+    INSERT INTO request (n, space, id, state, domain, priority, rank, arrival, due, crashes)
+    VALUES (${n}, ${space}, ${id}, ${state}, ${domain}, ${priority}, ${rank}, ${arrival}, ${due}, ${crashes ?? 0})
     ON CONFLICT (n) DO UPDATE SET state = excluded.state, domain = excluded.domain, priority = excluded.priority,
       rank = excluded.rank, arrival = excluded.arrival, due = excluded.due
     ON CONFLICT (space, id) DO NOTHING`;
@@ -118,8 +117,8 @@ export async function endRepair(batch: CommitBatch): Promise<Rebuilt> {
  * @param after the number of the last one. @returns the same for the next step.
  */
 function dropWithoutRecord(tx: Transaction, after: number): number | undefined {
-  const rows = tx.sql.all<{ n: number; id: Uint8Array; dont_filter: 0 | 1 }>`
-    SELECT n, id, dont_filter FROM request WHERE space = ${tx.space} AND n > ${after} AND state <> 'failed'
+  const rows = tx.sql.all<{ n: number; id: Uint8Array }>`
+    SELECT n, id FROM request WHERE space = ${tx.space} AND n > ${after} AND state <> 'failed'
       AND NOT EXISTS (SELECT 1 FROM record WHERE record.n = request.n)
       AND NOT EXISTS (SELECT 1 FROM failure WHERE failure.n = request.n) ORDER BY n LIMIT ${STEP}`;
   for (const row of rows) noteLost(tx, row);

@@ -12,81 +12,66 @@ import { mergeCookie, unexpired, withinShares } from './merge-cookie.js';
 
 /** Commit changes, in order. Beyond the limits the cookies changed least recently are dropped, and counted. */
 export function commitCookies(tx: Transaction, changes: readonly CookieChange[], maxJars: number): void {
-  const sets = new ChangedSets(tx);
-  for (const change of changes) sets.merge(change);
-  sets.write(maxJars);
+  const jars = new Set<string>();
+  let dropped = 0;
+  for (const group of bySet(changes)) {
+    const { jar } = group[0]!;
+    const beyond = changeSet(tx, group);
+    if (beyond === null) continue;
+    dropped += beyond;
+    jars.add(jar);
+  }
+  if (jars.size === 0) return;
+  for (const jar of jars) dropped += dropSetsBeyond(tx, jar);
+  dropped += dropJarsBeyond(tx, maxJars);
+  forgetRemovals(tx);
+  if (dropped > 0) tx.counters.add({ 'cookies/dropped': dropped });
 }
 
 /** Add cookies of a backup. Those that the crawl already has stay as they are. */
 export function restoreCookies(tx: Transaction, changes: readonly CookieChange[]): void {
-  const sets = new ChangedSets(tx);
-  for (const change of changes) if (!sets.has(change)) sets.merge(change);
-  sets.write(Number.POSITIVE_INFINITY);
+  const added = bySet(changes).flatMap((group) => {
+    const { cookies } = readSet(tx, group[0]!);
+    const has = ({ path, name }: CookieChange) =>
+      cookies.some((one) => one.path === path && one.name === name);
+    return group.filter((change) => !has(change));
+  });
+  commitCookies(tx, added, Number.POSITIVE_INFINITY);
 }
 
-/** A set in memory. */
-interface OpenSet {
-  readonly jar: string;
-  readonly domain: string;
-  readonly before: readonly StoredCookie[];
-  now: readonly StoredCookie[];
-  /** As its row says. */
-  readonly countBefore: number;
+/** Changes of the same jar and domain together, in order. */
+function bySet(changes: readonly CookieChange[]): CookieChange[][] {
+  const groups = new Map<string, CookieChange[]>();
+  for (const change of changes) {
+    const key = `${change.jar}\0${change.domain}`;
+    groups.set(key, [...(groups.get(key) ?? []), change]);
+  }
+  return [...groups.values()];
 }
 
-class ChangedSets {
-  readonly #tx: Transaction;
-  readonly #sets = new Map<string, OpenSet>();
+/** The cookies of a set, and how many they are as its row says. */
+function readSet({ sql, space }: Transaction, { jar, domain }: CookieChange) {
+  const row = sql.get<{ count: number; cookies: string }>`
+    SELECT count, cookies FROM cookie_set WHERE space = ${space} AND jar = ${jar} AND domain = ${domain}`;
+  return { cookies: decodeCookies(row?.cookies ?? ''), count: row?.count ?? 0 };
+}
 
-  constructor(tx: Transaction) {
-    this.#tx = tx;
-  }
-
-  has(change: CookieChange): boolean {
-    return this.#of(change).now.some(({ path, name }) => path === change.path && name === change.name);
-  }
-
-  merge(change: CookieChange): void {
-    const set = this.#of(change);
-    set.now = mergeCookie(set.now, change, this.#tx.wallMs);
-  }
-
-  write(maxJars: number): void {
-    const changed = [...this.#sets.values()].filter(({ now, before }) => now !== before);
-    if (changed.length === 0) return;
-    let dropped = 0;
-    for (const set of changed) dropped += this.#write(set);
-    for (const jar of new Set(changed.map((set) => set.jar))) dropped += dropSetsBeyond(this.#tx, jar);
-    dropped += dropJarsBeyond(this.#tx, maxJars);
-    forgetRemovals(this.#tx);
-    if (dropped > 0) this.#tx.counters.add({ 'cookies/dropped': dropped });
-  }
-
-  #of({ jar, domain }: CookieChange): OpenSet {
-    const key = `${jar}\0${domain}`;
-    const found = this.#sets.get(key) ?? this.#read(jar, domain);
-    this.#sets.set(key, found);
-    return found;
-  }
-
-  #read(jar: string, domain: string): OpenSet {
-    const { sql, space } = this.#tx;
-    const row = sql.get<{ count: number; cookies: string }>`
-      SELECT count, cookies FROM cookie_set WHERE space = ${space} AND jar = ${jar} AND domain = ${domain}`;
-    const before = decodeCookies(row?.cookies ?? '');
-    return { jar, domain, before, now: before, countBefore: row?.count ?? 0 };
-  }
-
-  /** @returns how many cookies were beyond the limit of a domain. */
-  #write({ jar, domain, now, countBefore }: OpenSet): number {
-    const { sql, space, wallMs } = this.#tx;
-    const alive = unexpired(now, wallMs);
-    const cookies = withinShares(alive, MAX_COOKIES_PER_DOMAIN);
-    const version = nextVersion(this.#tx);
-    sql.run`INSERT INTO cookie_set (space, jar, domain, version, count, cookies)
-      VALUES (${space}, ${jar}, ${domain}, ${version}, ${cookies.length}, ${encodeCookies(cookies)})
-      ON CONFLICT (space, jar, domain) DO UPDATE SET version = excluded.version, count = excluded.count, cookies = excluded.cookies`;
-    addToJar(this.#tx, jar, version, cookies.length - countBefore);
-    return alive.length - cookies.length;
-  }
+/** Change one set. @returns how many of its cookies were beyond the limit of a domain; null where it stays as it was. */
+function changeSet(tx: Transaction, changes: readonly CookieChange[]): number | null {
+  const { sql, space, wallMs } = tx;
+  const { jar, domain } = changes[0]!;
+  const { cookies: before, count } = readSet(tx, changes[0]!);
+  const now = changes.reduce<readonly StoredCookie[]>(
+    (found, each) => mergeCookie(found, each, wallMs),
+    before,
+  );
+  if (now === before) return null;
+  const alive = unexpired(now, wallMs);
+  const cookies = withinShares(alive, MAX_COOKIES_PER_DOMAIN);
+  const version = nextVersion(tx);
+  sql.run`INSERT INTO cookie_set (space, jar, domain, version, count, cookies)
+    VALUES (${space}, ${jar}, ${domain}, ${version}, ${cookies.length}, ${encodeCookies(cookies)})
+    ON CONFLICT (space, jar, domain) DO UPDATE SET version = excluded.version, count = excluded.count, cookies = excluded.cookies`;
+  addToJar(tx, jar, version, cookies.length - count);
+  return alive.length - cookies.length;
 }

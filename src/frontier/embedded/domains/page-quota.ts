@@ -1,50 +1,20 @@
 /** The limit of pages per domain: how many requests of each domain were accepted since the crawl began or last finished. */
 import type { Transaction } from '../base/transaction.js';
 
-/** The counts of one batch of requests: read on first use, and written once. */
-export class PageQuota {
-  readonly #tx: Transaction;
-  readonly #most: number;
-  readonly #counts = new Map<string, number>();
-  readonly #taken = new Set<string>();
+/** Whether as many requests of the domain were accepted as may be. */
+export function isUsedUp({ sql, space, crawl }: Transaction, domain: string): boolean {
+  const { pagesPerDomain } = crawl.tunables;
+  if (pagesPerDomain === 0) return false;
+  const row = sql.get<{ accepted: number }>`
+    SELECT accepted FROM domain_accepted WHERE space = ${space} AND domain = ${domain}`;
+  return (row?.accepted ?? 0) >= pagesPerDomain;
+}
 
-  private constructor(tx: Transaction, most: number) {
-    this.#tx = tx;
-    this.#most = most;
-  }
-
-  /** Undefined where the crawl has no limit: then nothing is counted. */
-  static of(tx: Transaction): PageQuota | undefined {
-    const { pagesPerDomain } = tx.crawl.tunables;
-    return pagesPerDomain > 0 ? new PageQuota(tx, pagesPerDomain) : undefined;
-  }
-
-  isUsedUp(domain: string): boolean {
-    return this.#countOf(domain) >= this.#most;
-  }
-
-  take(domain: string): void {
-    this.#counts.set(domain, this.#countOf(domain) + 1);
-    this.#taken.add(domain);
-  }
-
-  save(): void {
-    const { sql, space } = this.#tx;
-    for (const domain of this.#taken) {
-      sql.run`REPLACE INTO domain_accepted (space, domain, accepted) VALUES (${space}, ${domain}, ${this.#countOf(domain)})`;
-    }
-  }
-
-  #countOf(domain: string): number {
-    const known = this.#counts.get(domain);
-    if (known !== undefined) return known;
-    const { sql, space } = this.#tx;
-    const row = sql.get<{ accepted: number }>`
-      SELECT accepted FROM domain_accepted WHERE space = ${space} AND domain = ${domain}`;
-    const accepted = row?.accepted ?? 0;
-    this.#counts.set(domain, accepted);
-    return accepted;
-  }
+/** Count an accepted request; without a limit nothing is counted. */
+export function countPage({ sql, space, crawl }: Transaction, domain: string): void {
+  if (crawl.tunables.pagesPerDomain === 0) return;
+  sql.run`INSERT INTO domain_accepted (space, domain, accepted) VALUES (${space}, ${domain}, 1)
+    ON CONFLICT (space, domain) DO UPDATE SET accepted = accepted + 1`;
 }
 
 /** Counting begins again after a crawl that has finished. */

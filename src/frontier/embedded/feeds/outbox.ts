@@ -18,6 +18,7 @@ import {
 import type { Effects, OutboxSnapshot } from '../../frontier.js';
 import type { Transaction } from '../base/transaction.js';
 import { ContradictingRows } from '../file/sqlite-errors.js';
+import { unreadableValue } from '../file/stored-json.js';
 import { type FeedRow, newFeed, readFeedRow, readFeedRows, writeFeedRow } from './feed-row.js';
 import { takeFirstItems } from './items.js';
 
@@ -55,6 +56,7 @@ export function appendToOutbox(tx: Transaction, feed: string, texts: readonly st
     INSERT INTO feed (space, feed, last) SELECT ${space}, ${feed}, coalesce(max(sequence), 0) + ${texts.length}
       FROM outbox WHERE space = ${space} AND feed = ${feed}
     ON CONFLICT (space, feed) DO UPDATE SET last = last + ${texts.length} RETURNING last`!;
+  if (last < texts.length) throw unreadableValue('feed', 'last');
   for (const [n, text] of texts.entries()) {
     const sequence = last - texts.length + 1 + n;
     sql.run`INSERT INTO outbox (space, feed, sequence, text) VALUES (${space}, ${feed}, ${sequence}, ${text})`;

@@ -13,7 +13,6 @@ import { reservePage } from '../requests/budgets.js';
 export interface LeasedRow extends RequestRow {
   readonly id: Uint8Array;
   readonly crashes: number;
-  readonly dont_filter: 0 | 1;
   readonly node: number;
   readonly token: number;
   readonly leased_at: number;
@@ -29,11 +28,11 @@ export function grantLease(tx: Transaction, holder: NodeRow, domain: DomainRow, 
   const token = tally.tokens + 1;
   const granted = sql.get<GrantedRow>`
     UPDATE request SET state = 'leased', node = ${holder.number}, token = ${token}, leased_at = ${nowMs} WHERE n = ${n}
-    RETURNING id, crashes, dont_filter, (SELECT text FROM record WHERE record.n = request.n) AS text`;
+    RETURNING id, crashes, (SELECT text FROM record WHERE record.n = request.n) AS text`;
   if (granted === undefined) throw new ContradictingRows(`an index holds request ${n}, which has no row`);
-  const { id, crashes, dont_filter, text } = granted;
+  const { id, crashes, text } = granted;
   if (text === null) {
-    noteLost(tx, { n, id, dont_filter });
+    noteLost(tx, { n, id });
     return null;
   }
   tally.tokens = token;
@@ -41,7 +40,7 @@ export function grantLease(tx: Transaction, holder: NodeRow, domain: DomainRow, 
   reservePage(tx);
   domain.active += 1;
   holder.leased += 1;
-  if (dont_filter === 0) tx.dupefilter.open()?.onLife(id, { state: 'leased' });
+  tx.dupefilter.open()?.onLife(id, { state: 'leased' });
   return {
     id: hexOf(id),
     token: tokenText(holder.number, token),
@@ -52,7 +51,7 @@ export function grantLease(tx: Transaction, holder: NodeRow, domain: DomainRow, 
   };
 }
 
-interface GrantedRow extends Pick<LeasedRow, 'id' | 'crashes' | 'dont_filter'> {
+interface GrantedRow extends Pick<LeasedRow, 'id' | 'crashes'> {
   readonly text: string | null;
 }
 
@@ -64,7 +63,7 @@ export function findLease(
   id: string,
 ): LeasedRow | null {
   const row = sql.get<LeasedRow>`
-    SELECT n, id, domain, rank, arrival, crashes, dont_filter, node, token, leased_at FROM request
+    SELECT n, id, domain, rank, arrival, crashes, node, token, leased_at FROM request
     WHERE space = ${space} AND id = ${bytesOf(id)} AND state = 'leased' AND node = ${node}`;
   return row !== undefined && tokenText(node, row.token) === token ? row : null;
 }
@@ -72,20 +71,20 @@ export function findLease(
 /** The leased requests of a node, at most `max`, in the order of acceptance. A node holds some dozens. */
 export function leasesOf({ sql, space }: Transaction, node: number, max = 100_000): LeasedRow[] {
   return sql.all`
-    SELECT n, id, domain, rank, arrival, crashes, dont_filter, node, token, leased_at FROM request
+    SELECT n, id, domain, rank, arrival, crashes, node, token, leased_at FROM request
     WHERE node = ${node} AND state = 'leased' AND space = ${space} ORDER BY n LIMIT ${max}`;
 }
 
 /**
- * End a lease in the counters of its node, domain and crawl, and record the new state of its request in the dupefilter, unless
- * it bypasses that. The caller moves the request to that state.
+ * End a lease in the counters of its node, domain and crawl, and record the new state of its request in the dupefilter, which
+ * knows none with dontFilter. The caller moves the request to that state.
  */
 export function endLease(
   tx: Transaction,
-  { id, dont_filter, node, domain, crashes }: LeasedRow,
+  { id, node, domain, crashes }: LeasedRow,
   change: LifeChange,
 ): void {
-  if (dont_filter === 0) tx.dupefilter.open()?.onLife(id, change);
+  tx.dupefilter.open()?.onLife(id, change);
   tx.tally.leased -= 1;
   const row = tx.domains.change(domain);
   // Its row is new where somebody has deleted it.

@@ -22,7 +22,6 @@ export interface NewRequest {
   readonly domain: string;
   readonly priority: number;
   readonly crashes: number;
-  readonly dontFilter: boolean;
   readonly record: string;
 }
 
@@ -57,9 +56,8 @@ export function insertRequest(
   const order = orderOf(crawl.queue_class, priority, arrivalUs);
   const state = dueUs === null ? pendingState(crashes) : 'delayed';
   const n = sql.insert`
-    INSERT INTO request (space, id, state, domain, priority, rank, arrival, due, crashes, dont_filter)
-    VALUES (${space}, ${id}, ${state}, ${domain}, ${priority}, ${order.rank}, ${order.arrival}, ${dueUs}, ${crashes},
-      ${request.dontFilter ? 1 : 0})
+    INSERT INTO request (space, id, state, domain, priority, rank, arrival, due, crashes)
+    VALUES (${space}, ${id}, ${state}, ${domain}, ${priority}, ${order.rank}, ${order.arrival}, ${dueUs}, ${crashes})
     ON CONFLICT DO NOTHING`;
   if (n === 0) return false;
   sql.run`INSERT INTO record (n, space, id, arrived, due_at, text) VALUES (${n}, ${space}, ${id}, ${arrivalUs}, ${dueUs}, ${record})`;
@@ -144,15 +142,12 @@ export function promoteDelayed(tx: Transaction): void {
  * Delete a request whose record vanished from the file, because somebody deleted rows or a repair could not save it. It is
  * counted as lost, and its fingerprint is forgotten, so that links and seeds bring it back. Some classes cannot forget.
  */
-export function noteLost(
-  tx: Transaction,
-  { n, id, dont_filter }: { readonly n: number; readonly id: Uint8Array; readonly dont_filter: 0 | 1 },
-): void {
+export function noteLost(tx: Transaction, { n, id }: { readonly n: number; readonly id: Uint8Array }): void {
   deleteRequest(tx, n);
   forgetEarly(tx, id);
   tx.tally.lost += 1;
   const seen = tx.dupefilter.open();
-  if (dont_filter === 1 || seen === null || !classOf(seen.choice).canForget) return;
+  if (seen === null || !classOf(seen.choice).canForget) return;
   if (seen.forget(id)) tx.crawl.epoch += 1;
 }
 

@@ -4,7 +4,7 @@ import { priorityInBounds } from '../../../http/message/priority.js';
 import { delayInBounds, requireIds } from '../../clamp-values.js';
 import type { FrontierRequest, PushAnswer, PushKind, StartPart } from '../../frontier.js';
 import type { Transaction } from '../base/transaction.js';
-import { PageQuota } from '../domains/page-quota.js';
+import { countPage, isUsedUp } from '../domains/page-quota.js';
 import { deleteFailed } from '../failed/failed-list.js';
 import { roomForLinks } from '../queue/queue-limit.js';
 import { bytesOf, dueAfter, insertRequest, liveRequest } from '../queue/requests.js';
@@ -35,7 +35,6 @@ export function accept(
   if (kind !== 'links') tx.dupefilter.look();
   const isJudged = kind === 'links' || kind === 'seeds-judged';
   const room = kind === 'links' ? roomForLinks(tx) : Number.POSITIVE_INFINITY;
-  const quota = PageQuota.of(tx);
   const isLive = page?.isEarly !== true || liveRequest(tx, page.id) !== undefined;
   let accepted = 0;
   let dropped = 0;
@@ -48,7 +47,7 @@ export function accept(
     if (isJudged && isSeen) continue;
     if (dontFilter && page !== undefined && isKnown(tx, { id: page.id, isLive }, id)) continue;
     const isFull = accepted >= room;
-    const isTrap = kind === 'links' && quota?.isUsedUp(request.domain) === true;
+    const isTrap = kind === 'links' && isUsedUp(tx, request.domain);
     if ((isFull || isTrap) && request.carriesItem !== true && liveRequest(tx, id) === undefined) {
       if (isFull) dropped += 1;
       else trapped += 1;
@@ -57,7 +56,7 @@ export function accept(
     }
     if (insert(tx, request, id)) {
       tx.tally.accepted += 1;
-      quota?.take(request.domain);
+      countPage(tx, request.domain);
     } else if (kind === 'links' || !reviveFailed(tx, request, id)) {
       if (!dontFilter && !isSeen) allSeen = false;
       continue;
@@ -70,7 +69,6 @@ export function accept(
     tx.dupefilter.record(id, isSeen);
     if (delayInBounds(request.delayMs) > 0) tx.dupefilter.open()?.onLife(id, { state: 'delayed' });
   }
-  quota?.save();
   const duplicates = requests.length - accepted - dropped - trapped;
   if (accepted > 0) tx.tally.run_accepted += accepted;
   tx.counters.add({
@@ -138,8 +136,8 @@ function reviveFailed(tx: Transaction, request: FrontierRequest, id: Uint8Array)
 
 /** Write a request that is pending or delayed from now on. @returns false where its id is live already. */
 function insert(tx: Transaction, request: FrontierRequest, id: Uint8Array): boolean {
-  const { domain, dontFilter, record } = request;
-  const added = { id, domain, priority: priorityInBounds(request.priority), crashes: 0, dontFilter, record };
+  const { domain, record } = request;
+  const added = { id, domain, priority: priorityInBounds(request.priority), crashes: 0, record };
   const delayMs = delayInBounds(request.delayMs);
   const arrival = tx.takeArrival();
   return insertRequest(tx, added, arrival, delayMs > 0 ? dueAfter(tx, arrival, delayMs) : null);
