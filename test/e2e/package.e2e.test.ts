@@ -125,7 +125,7 @@ function deadLinks(files: readonly string[]): string[] {
     [...readFileSync(path.join(root, file), 'utf8').matchAll(/\]\(([^)#\s]+)/g)]
       .map(([, link = '']) => link)
       .filter((link) => !/^[a-z]+:/.test(link))
-      .map((link) => path.join(path.dirname(file), link));
+      .map((link) => path.join(path.dirname(file), link).replace(/\/$/, ''));
   return files
     .filter((file) => file.endsWith('.md'))
     .flatMap(linksOf)
