@@ -103,7 +103,7 @@ export function autothrottle(crawl: () => Crawl): void {
       await page(one.frontier, 10);
       const { joined } = await node({ autothrottle: null });
       expect(joined.notices.join()).toContain(
-        'AUTOTHROTTLE was {"maxDelayMs":90,"startDelayMs":40,"targetConcurrency":1}',
+        'AUTOTHROTTLE was {"maxDelay":"0.09 s","startDelay":"0.04 s","targetConcurrency":1}',
       );
       expect(await page(one.frontier, 10)).toBe(0);
     });

@@ -1,4 +1,5 @@
 /** `crawlnode pause|resume|stop S`: sets the control state of a crawl, which its nodes read with their next lease. */
+import os from 'node:os';
 import type { Command } from 'commander';
 import { type CrawlName, crawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
@@ -51,13 +52,23 @@ function tell(control: Control): CliCommand {
         if (control === 'paused' && !hasBegun) throw notBegun(context, crawl);
         // A stop without live nodes would end the next crawl when it starts.
         const isApplied = control === 'stopping' ? nodes.length > 0 : hasBegun;
-        if (isApplied) await frontier.control(control);
+        if (isApplied) await frontier.control(control, orderedBy());
         const text = sentence(crawlName(crawl), control, nodes.length, hasBegun);
         printResult(context, { spider, control, nodes: nodes.length }, text);
         return 0;
       });
     },
   };
+}
+
+/** Who gives the order, as the events of the crawl show it. */
+function orderedBy(): string {
+  try {
+    return `${os.userInfo().username}@${os.hostname()}`;
+  } catch {
+    // A user without an entry in the system's list, as in a container.
+    return os.hostname();
+  }
 }
 
 function notBegun(context: Context, crawl: CrawlName): CrawlnodeError {

@@ -1,10 +1,12 @@
 /** `crawlnode stats`: the state of one crawl or of all crawls, once or repeatedly. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type CrawlName, crawlName, crawlsInStore } from '../../crawler/project/crawls-in-store.js';
 import { openOptions } from '../../crawler/project/open-frontier.js';
 import { type CrawlStats, statsOf } from '../../crawler/stats/crawl-stats.js';
-import { RefusedError } from '../../errors.js';
+import { type DomainOrder, domainOrders, readDomains } from '../../crawler/stats/domain-reports.js';
+import { StatsReader } from '../../crawler/stats/read-stats.js';
+import { RefusedError, UsageError } from '../../errors.js';
 import { openFrontier } from '../../frontier/choose-engine.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';
@@ -12,12 +14,15 @@ import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson, printJsonLine } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
 import { fillCrawlArguments } from '../messages/error-report.js';
+import { parseDuration } from '../options/duration.js';
+import { atLeastOne } from '../options/option-parsers.js';
 import { jobOption, settingTextsOf } from '../options/spider-argument.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
 import { detail, type StatsSample, sampleStats, watchLine } from '../reports/stats-detail.js';
 import { crawlsTable } from '../reports/stats-table.js';
+import { domainsTable, eventsTable, historyTable, thinned } from '../reports/telemetry-tables.js';
 import { stopOnSignal } from '../signals/run-until-signal.js';
-import { paintFor } from '../terminal/colour.js';
+import { type Paint, paintFor } from '../terminal/colour.js';
 import type { ScreenSize } from '../terminal/fit-screen.js';
 import { redrawOn } from '../terminal/live-line.js';
 
@@ -31,6 +36,9 @@ rates are changes since the last update.
 Examples:
   crawlnode stats
   crawlnode stats shop --watch
+  crawlnode stats shop --domains --sort slow --limit 10
+  crawlnode stats shop --history 6h --step 10m
+  crawlnode stats shop --events
   crawlnode stats shop --json | jq .pending`;
 
 export const command: CliCommand = {
@@ -38,13 +46,37 @@ export const command: CliCommand = {
     void command
       .argument('[spider]', 'without it, all crawls')
       .option('--watch', 'update every second, with rates; in a pipe one line per second (Ctrl-C ends it)')
+      .option('--domains', 'the domains of the crawl: answers, failures, latency, and what they wait for')
+      .addOption(
+        new Option(
+          '--sort <order>',
+          'with --domains: by requests that wait, by latency, by failures, or by 401, 403 and 429',
+        )
+          .choices(domainOrders)
+          .implies({ domains: true }),
+      )
+      .option('--limit <n>', 'with --domains: at most this many (default: 20)', atLeastOne)
+      .option('--history <duration>', 'what happened in this time, such as 6h', parseDuration)
+      .option(
+        '--step <duration>',
+        'with --history: a line for each step (default: 10s up to an hour, else 1m)',
+        parseDuration,
+      )
+      .option(
+        '--events',
+        'the last 500 events: nodes that joined, left or died, pauses, changed settings, losses',
+      )
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [spider], options) => {
+    const view = viewOf(options);
+    if (view !== null && spider === undefined)
+      throw new UsageError(`${view.name} needs a spider: crawlnode stats SPIDER ${view.name}`);
     const crawls = await openCrawls(context, spider, options);
     if (crawls.length === 0) note(context, 'no spiders in SPIDER_MODULES, and no crawls in the store');
     try {
-      const read = sampler(crawls);
+      if (view !== null) return await view.show(context, crawls[0]!.frontier);
+      const read = sampler(crawls, spider !== undefined);
       const json = (samples: readonly StatsSample[]) =>
         spider === undefined ? samples.map(({ stats }) => stats) : samples[0]?.stats;
       const paint = paintFor(context, context.stdout);
@@ -85,14 +117,76 @@ interface Crawl extends CrawlName {
   readonly frontier: Frontier;
 }
 
-/** @returns a function that samples all of them and compares each with its previous sample. */
-function sampler(crawls: readonly Crawl[]): () => Promise<StatsSample[]> {
+/** The history has steps of ten seconds for an hour. */
+const HOUR_MS = 3_600_000;
+
+/** One of the views that are chosen by an option. */
+interface View {
+  readonly name: string;
+  readonly show: (context: Context, frontier: Frontier) => Promise<number>;
+}
+
+function viewOf(options: Readonly<Record<string, unknown>>): View | null {
+  const { domains, sort = 'pending', limit = 20, history, step, events } = options;
+  const chosen: View[] = [
+    ...(domains === true ? [domainsView(sort as DomainOrder, limit as number)] : []),
+    ...(history === undefined ? [] : [historyView(history as number, step as number | undefined)]),
+    ...(events === true ? [eventsView] : []),
+  ];
+  if (chosen.length > 1) throw new UsageError(`use one of ${chosen.map(({ name }) => name).join(' and ')}`);
+  if (chosen.length === 1 && options.watch === true)
+    throw new UsageError(`--watch has no effect on ${chosen[0]!.name}`);
+  return chosen[0] ?? null;
+}
+
+function domainsView(order: DomainOrder, most: number): View {
+  return viewFrom('--domains', (frontier) => readDomains(frontier, order, most), domainsTable);
+}
+
+function historyView(forMs: number, givenStepMs: number | undefined): View {
+  const read = async ({ telemetry }: Frontier) => {
+    const now = Date.now();
+    const step = forMs <= HOUR_MS && (givenStepMs ?? 0) < 60_000 ? 'ten_seconds' : 'minute';
+    // The clock of the store may be ahead.
+    const points = await telemetry.history(step, now - forMs, now + 60_000);
+    return givenStepMs === undefined ? points : thinned(points, givenStepMs);
+  };
+  return viewFrom('--history', read, historyTable);
+}
+
+const eventsView = viewFrom('--events', ({ telemetry }) => telemetry.events(0), eventsTable);
+
+/** @param text of all that was read, for people */
+function viewFrom<T>(
+  name: string,
+  read: (frontier: Frontier) => Promise<readonly T[]>,
+  text: (found: readonly T[], paint: Paint) => string,
+): View {
+  return {
+    name,
+    async show(context, frontier) {
+      const found = await read(frontier);
+      if (context.globals.json) printJson(context, found);
+      else if (found.length === 0) note(context, 'no node has reported anything yet');
+      else print(context, text(found, paintFor(context, context.stdout)));
+      return 0;
+    },
+  };
+}
+
+/**
+ * @param isDetailed for the view of one crawl
+ * @returns a function that samples all of them and compares each with its previous sample.
+ */
+function sampler(crawls: readonly Crawl[], isDetailed: boolean): () => Promise<StatsSample[]> {
+  const readers = crawls.map((crawl) => {
+    const reader = new StatsReader(crawl);
+    return isDetailed ? () => reader.read() : async () => statsOf(crawl, await crawl.frontier.snapshot());
+  });
   let last: readonly StatsSample[] = [];
   return async () => {
     const samples = await Promise.all(
-      crawls.map(async (crawl, at) =>
-        sampleStats(statsOf(crawl, await crawl.frontier.snapshot()), performance.now(), last[at]),
-      ),
+      readers.map(async (read, at) => sampleStats(await read(), performance.now(), last[at])),
     );
     last = samples;
     return samples;

@@ -10,6 +10,7 @@ import type { Paint } from '../terminal/colour.js';
 import { fitScreen, type ScreenSize, type Section } from '../terminal/fit-screen.js';
 import { oneLine } from '../terminal/printable.js';
 import { runText, stateText } from './crawl-state-text.js';
+import { deadNodeRow, etaText, worstDomainRow } from './telemetry-tables.js';
 
 /** The stats of a crawl at one instant. `rates` is the change per second since the previous sample; null for the first. */
 export interface StatsSample {
@@ -62,13 +63,21 @@ export function detail(sample: StatsSample, { crawl, paint, nowMs, screen }: Det
       lines: [`${paint('bold', crawlName(stats))}  (${stats.engine})  ${stateText(stats, paint, nowMs)}`],
     },
     { cutFirst: 0, lines: countLines(sample, crawl, paint) },
-    { cutFirst: 4, lines: storageLines(stats, paint, nowMs) },
-    section(1, 'nodes', nodeRows(stats.nodes), paint),
-    section(3, 'nodes without a heartbeat', nodeRows(stats.silentNodes), paint),
-    section(2, 'feed files', feedRows(stats.feeds), paint),
-    section(2, 'pipelines of committed items', pipelineRows(stats.pipelines), paint),
-    section(2, 'custom stats', customRows(stats.customStats), paint),
-    section(5, 'counters', counters, paint),
+    { cutFirst: 1, lines: paceLines(stats, paint) },
+    { cutFirst: 5, lines: storageLines(stats, paint, nowMs) },
+    section(2, 'nodes', nodeRows(stats.nodes), paint),
+    section(
+      3,
+      'nodes that died within a day',
+      [...stats.deadNodes].reverse().map((node) => deadNodeRow(node, nowMs)),
+      paint,
+    ),
+    section(4, 'nodes without a heartbeat', nodeRows(stats.silentNodes), paint),
+    section(3, 'worst domains', stats.worstDomains.map(worstDomainRow), paint),
+    section(3, 'feed files', feedRows(stats.feeds), paint),
+    section(3, 'pipelines of committed items', pipelineRows(stats.pipelines), paint),
+    section(3, 'custom stats', customRows(stats.customStats), paint),
+    section(6, 'counters', counters, paint),
   ];
   return fitScreen(sections, screen ?? { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY });
 }
@@ -92,7 +101,7 @@ function countLines({ stats, rates }: StatsSample, crawl: string, paint: Paint):
   const alone = stats.suspects === 0 ? '' : `, ${n(stats.suspects)} of them one at a time, after a crash`;
   const rows: readonly (readonly [label: string, value: number, meaning: string])[] = [
     ['start_urls', stats.startUrls, 'seeds not read yet'],
-    ['pending', stats.pending, `ready for a node${alone}`],
+    ['pending', stats.pending, `${leasableText(stats)}${alone}`],
     ['delayed', stats.delayed, 'ready later, such as retries'],
     ['leased', stats.leased, 'being processed by a node'],
     ['done', stats.done, 'finished'],
@@ -116,6 +125,29 @@ function countLines({ stats, rates }: StatsSample, crawl: string, paint: Paint):
   if (stats.badSeeds === 0) return lines;
   const bad = paint('red', `${n(stats.badSeeds)} bad seeds`);
   return [...lines, `  ${bad} were set aside: crawlnode seed ${crawl} --list-bad`];
+}
+
+/** How many pending requests nothing but a free slot is missing to. */
+function leasableText({ leasable, pending }: CrawlStats): string {
+  if (leasable === null || pending === 0 || leasable === pending) return 'ready for a node';
+  const ready = typeof leasable === 'number' ? n(leasable) : `at least ${n(leasable.atLeast)}`;
+  return `${ready} ready for a node, the others wait for their domains`;
+}
+
+/** What limits the crawl, and how long it takes. */
+function paceLines(
+  { limitedBy, limitedByText, eta, wantedNodes, nodes }: CrawlStats,
+  paint: Paint,
+): string[] {
+  const left = etaText(eta);
+  const wants =
+    wantedNodes === null || wantedNodes === nodes.length ? '' : ` (wants ${howMany(wantedNodes, 'node')})`;
+  return [
+    ...(limitedBy === null
+      ? []
+      : [`  ${paint('dim', 'limited by')}  ${limitedBy}: ${limitedByText}${wants}`]),
+    ...(left === null ? [] : [`  ${paint('dim', 'eta       ')}  ${left}`]),
+  ];
 }
 
 function storageLines(stats: CrawlStats, paint: Paint, nowMs: number): string[] {

@@ -3,7 +3,8 @@ import { SpiderLoadError } from '../../errors.js';
 import { isInStore } from '../project/crawls-in-store.js';
 import { loadProject } from '../project/load-spider.js';
 import { openOptions, withFrontier } from '../project/open-frontier.js';
-import { type CrawlStats, statsOf } from '../stats/crawl-stats.js';
+import type { CrawlStats } from '../stats/crawl-stats.js';
+import { StatsReader } from '../stats/read-stats.js';
 import { checkCall } from './check-call.js';
 import { programSource } from './environment.js';
 import { loadProgramSpider } from './load-program-spider.js';
@@ -12,8 +13,8 @@ import type { ProgramOptions, SpiderChoice } from './options.js';
 export async function stats(choice: SpiderChoice, options: ProgramOptions): Promise<CrawlStats> {
   checkCall('stats', choice, options);
   const { name, settings } = await settingsOf(choice, options);
-  return withFrontier(openOptions(settings, name), async (frontier) =>
-    statsOf({ spider: name, job: settings.JOB, frontier }, await frontier.snapshot()),
+  return withFrontier(openOptions(settings, name), (frontier) =>
+    new StatsReader({ spider: name, job: settings.JOB, frontier }).read(),
   );
 }
 

@@ -2,7 +2,10 @@
 import { isPipelineOutbox } from '../../feed-outbox.js';
 import { dataFormats } from '../../frontier/data-format.js';
 import type {
+  Assessment,
   Control,
+  DeadNode,
+  Eta,
   Frontier,
   NodeSnapshot,
   OutboxSnapshot,
@@ -11,6 +14,7 @@ import type {
   Snapshot,
 } from '../../frontier/frontier.js';
 import { type CrawlState, crawlStateOf } from './crawl-state.js';
+import type { DomainReport } from './domain-reports.js';
 
 /** The names and the order of the fields up to `counters` are stable. */
 export interface CrawlStats {
@@ -74,6 +78,26 @@ export interface CrawlStats {
   readonly state: CrawlState;
   /** Stats of the code of the project (`spider.stats`), by name: numbers and texts. */
   readonly customStats: Snapshot['custom'];
+  /** What keeps the crawl from being faster, in a word; null when the store has no crawl. */
+  readonly limitedBy: Assessment['limitedBy'] | null;
+  /** The same in a sentence, with its numbers. */
+  readonly limitedByText: string | null;
+  /** Pending requests that may be leased now; `{ atLeast }` where there are more domains than were counted. */
+  readonly leasable: Assessment['leasable'] | null;
+  /** CONCURRENT_REQUESTS of all live nodes. */
+  readonly slots: number | null;
+  /** How many of the slots are in use. */
+  readonly slotsUsed: number | null;
+  /** How many of the slots could be used now, within the limits of the domains. */
+  readonly usableSlots: number | null;
+  /** When all requests that are known are done; null while nothing goes on. */
+  readonly eta: Eta | null;
+  /** Nodes that the work asks for: the most of the last five minutes. */
+  readonly wantedNodes: number | null;
+  /** Nodes that died within a day, and the requests that they held. */
+  readonly deadNodes: readonly DeadNode[];
+  /** Of the domains that were active last, the five with most failed requests. */
+  readonly worstDomains: readonly DomainReport[];
 }
 
 /** An item pipeline with `committed`. */
@@ -95,6 +119,7 @@ export function statsOf(
     readonly frontier: Pick<Frontier, 'engine'>;
   },
   snapshot: Snapshot,
+  assessment: Assessment | null = snapshot.assessment,
 ): CrawlStats {
   const { startUrls, pending, delayed, leased, done, failed, seen, items, bytes, counters } = snapshot;
   const { accepted, removed, lost, suspects, badSeeds, domains, control, run, shape } = snapshot;
@@ -113,6 +138,16 @@ export function statsOf(
       shape,
       state: crawlStateOf({ ...snapshot, nodes }),
       customStats: snapshot.custom,
+      limitedBy: assessment?.limitedBy ?? null,
+      limitedByText: assessment?.sentence ?? null,
+      leasable: assessment?.leasable ?? null,
+      slots: assessment?.slots ?? null,
+      slotsUsed: assessment?.slotsUsed ?? null,
+      usableSlots: assessment?.usableSlots ?? null,
+      eta: assessment?.eta ?? null,
+      wantedNodes: assessment?.wantedNodes ?? null,
+      deadNodes: snapshot.deadNodes,
+      worstDomains: [],
     },
   };
 }

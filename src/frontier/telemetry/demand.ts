@@ -3,6 +3,8 @@ import type { CrawlFacts, DomainState, HistoryPoint, NodeFacts } from '../types/
 
 /** What a node's processor is to be busy with at most, before another node helps. */
 const CPU_PER_NODE = 0.7;
+/** CONCURRENT_REQUESTS of a node that has not reported yet: its default. */
+const USUAL_SLOTS = 16;
 /** A crawl with nothing else to do keeps its nodes for requests that are due so soon. */
 const DUE_SOON_MS = 300_000;
 /** How long a number of nodes holds, so that they do not come and go with every change. */
@@ -50,7 +52,7 @@ export function nodesNeeded(facts: CrawlFacts): number {
   const isDueSoon = delayedDueInMs !== null && delayedDueInMs <= DUE_SOON_MS;
   if (control === 'paused' || (pending + leased + startUrls + outbox === 0 && !isDueSoon)) return 0;
   const demand = demandOf(facts);
-  const slots = Math.max(1, ...nodes.map((node) => node.slots));
+  const slots = nodes.length === 0 ? USUAL_SLOTS : Math.max(1, ...nodes.map((node) => node.slots));
   const cpu = nodes.length === 0 ? 0 : sum(nodes.map((node) => node.cpu)) / nodes.length;
   const byCpu = demand > slotsUsed(nodes) ? Math.ceil((liveNodes * cpu) / CPU_PER_NODE) : 0;
   return Math.max(1, Math.ceil(demand / slots), byCpu);

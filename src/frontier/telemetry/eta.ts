@@ -5,7 +5,7 @@ import { demandOf } from './demand.js';
 /** Pages that bring more new requests each than this make the end a guess. */
 const DISCOVERING = 0.2;
 /** A rate is measured over so much time at least. */
-const LEAST_MS = 15_000;
+const LEAST_MS = 9_000;
 /** RANDOMIZE_DOWNLOAD_DELAY makes a delay up to 1.5 times as long. */
 const MEAN_DELAY = 1.25;
 

@@ -20,7 +20,7 @@ const obstacles: Readonly<Record<NodeObstacle, string>> = {
 
 /** The first reason that holds: orders, then obstacles of nodes, then what the requests wait for. */
 export function limitOf(facts: CrawlFacts): Limit {
-  return byOrder(facts) ?? byObstacle(facts) ?? byRequests(facts);
+  return byOrder(facts) ?? withoutNodes(facts) ?? byObstacle(facts) ?? byRequests(facts);
 }
 
 function byOrder({ control, closing, leased, pagesLeft }: CrawlFacts): Limit | null {
@@ -33,6 +33,11 @@ function byOrder({ control, closing, leased, pagesLeft }: CrawlFacts): Limit | n
   }
   if (pagesLeft === 0) return limit('budget', `the page budget of the run is used up${inProgress}`);
   return null;
+}
+
+function withoutNodes({ liveNodes, pending, delayed, startUrls }: CrawlFacts): Limit | null {
+  if (liveNodes > 0 || pending + delayed + startUrls === 0) return null;
+  return limit('nodes', `no node is running; ${howMany(pending + delayed, 'request')} wait`);
 }
 
 /** Where at least half of the nodes have it. */

@@ -99,6 +99,17 @@ describe.each(engines)('on the %s engine', (engine) => {
       ...['bytes', 'nodes', 'counters', 'run'],
       ...['pagesPerSecond', 'accepted', 'removed', 'lost', 'suspects', 'badSeeds', 'domains', 'control'],
       ...['silentNodes', 'feeds', 'pipelines', 'format', 'shape', 'state', 'customStats'],
+      ...[
+        'limitedBy',
+        'limitedByText',
+        'leasable',
+        'slots',
+        'slotsUsed',
+        'usableSlots',
+        'eta',
+        'wantedNodes',
+      ],
+      ...['deadNodes', 'worstDomains'],
     ]);
     expect(Object.keys(first.bytes).slice(0, 2)).toEqual(['frontier', 'dupefilter']);
     expect([first.spider, first.job, first.pending, second.spider, second.pending]).toEqual([

@@ -24,6 +24,8 @@ const crawl = (changed: Partial<CrawlStats> = {}): CrawlStats => {
     counters: Object.fromEntries(Array.from({ length: 35 }, (_, n) => [`downloader/count_${n}`, n])),
     ...{ accepted: 655, removed: 0, lost: 0, suspects: 0, badSeeds: 0, domains: 1, control: 'running' },
     ...{ silentNodes: [], feeds: [], pipelines: [], format: 5, customStats: {} },
+    ...{ limitedBy: null, limitedByText: null, leasable: null, slots: null, slotsUsed: null },
+    ...{ usableSlots: null, eta: null, wantedNodes: null, deadNodes: [], worstDomains: [] },
     shape: {
       queueClass: 'PriorityQueue',
       dupefilter: { class: 'RFPDupeFilter' },

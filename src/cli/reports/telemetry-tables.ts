@@ -1,0 +1,155 @@
+/** What `stats SPIDER --domains`, `--history` and `--events` print. */
+import type { DomainReport } from '../../crawler/stats/domain-reports.js';
+import { byteSize, duration, howMany, n } from '../../format-amounts.js';
+import type { CrawlEvent, DeadNode, Eta, HistoryPoint } from '../../frontier/frontier.js';
+import { alignColumns } from '../terminal/align-columns.js';
+import type { Paint } from '../terminal/colour.js';
+import { oneLine } from '../terminal/printable.js';
+
+export function domainsTable(domains: readonly DomainReport[], paint: Paint): string {
+  const titles = [
+    'DOMAIN',
+    'PENDING',
+    'LEASED',
+    'PAGES',
+    'BYTES',
+    'MEAN',
+    'P95',
+    'ANSWERS',
+    'FAILED',
+    'RETRIED',
+    'DELAY',
+  ];
+  return table([titles, ...domains.map(domainRow)], paint);
+}
+
+/** A row of the worst domains, with a reason for each number. */
+export function domainRow(domain: DomainReport): string[] {
+  const { pending, leased, pages, bytes, latencyMs, p95Ms, statuses, failures, retries } = domain;
+  const ms = (value: number | null) => (value === null ? '-' : `${n(value)} ms`);
+  return [
+    oneLine(domain.domain ?? '(other domains)'),
+    ...[n(pending), n(leased), n(pages), byteSize(bytes), ms(latencyMs), ms(p95Ms)],
+    ...[counted(statuses), counted(failures), counted(retries), delayText(domain)],
+  ];
+}
+
+/** One of the worst domains, in a few cells. */
+export function worstDomainRow(domain: DomainReport): string[] {
+  const { pages, statuses, failures, retries, p95Ms } = domain;
+  const answers = Object.fromEntries(Object.entries(statuses).filter(([status]) => status >= '400'));
+  const parts = [
+    ['failed', counted(failures)],
+    ['retried', counted(retries)],
+    ['answered', counted(answers)],
+  ].filter(([, text]) => text !== '-');
+  const what = parts.map(([label, text]) => `${label} ${text}`).join(' · ');
+  const slow = p95Ms === null ? 'no answer' : `p95 ${n(p95Ms)} ms`;
+  return [oneLine(domain.domain ?? '(other domains)'), howMany(pages, 'page'), slow, what];
+}
+
+function counted(counts: Readonly<Record<string, number>>): string {
+  const some = Object.entries(counts).sort(([, a], [, b]) => b - a);
+  const shown = some.slice(0, 4).map(([name, count]) => `${oneLine(name)} ×${n(count)}`);
+  return some.length === 0 ? '-' : [...shown, ...(some.length > 4 ? ['…'] : [])].join(', ');
+}
+
+function delayText({ delayMs, delayBy, dueInMs, blockedBy }: DomainReport): string {
+  if (blockedBy === 'retry_after') return `${duration(dueInMs)} more (retry_after)`;
+  if (blockedBy === 'robots') return 'waits for robots.txt';
+  return delayMs === 0 ? '-' : `${delayMs < 10_000 ? `${n(delayMs)} ms` : duration(delayMs)} (${delayBy})`;
+}
+
+/** The points of a history, thinned to one for each step: the last one in it. */
+export function thinned(points: readonly HistoryPoint[], stepMs: number): HistoryPoint[] {
+  const byStep = new Map(points.map((point) => [Math.floor(point.atMs / stepMs), point]));
+  return [...byStep.values()];
+}
+
+export function historyTable(points: readonly HistoryPoint[], paint: Paint): string {
+  const titles = [
+    'TIME',
+    'PAGES/S',
+    'ITEMS/S',
+    'FAILED',
+    'RETRIED',
+    'PENDING',
+    'DELAYED',
+    'LEASED',
+    'NODES',
+    'WANTED',
+    'LIMITED BY',
+  ];
+  const rows = points.map((point, at) => {
+    const before = points[at - 1];
+    // A total that has decreased was reset.
+    const since = (name: 'pages' | 'items' | 'failures' | 'retries') =>
+      before === undefined ? null : Math.max(0, point[name] - before[name]);
+    const rate = (name: 'pages' | 'items') =>
+      before === undefined ? '-' : ((since(name)! * 1_000) / (point.atMs - before.atMs)).toFixed(1);
+    const more = (name: 'failures' | 'retries') => (before === undefined ? '-' : n(since(name)!));
+    const { pending, delayed, leased, nodes, wantedNodes, limitedBy } = point;
+    return [
+      ...[timeText(point.atMs), rate('pages'), rate('items'), more('failures'), more('retries')],
+      ...[n(pending), n(delayed), n(leased), n(nodes), n(wantedNodes), limitedBy],
+    ];
+  });
+  return table([titles, ...rows], paint);
+}
+
+export function eventsTable(events: readonly CrawlEvent[]): string {
+  return alignColumns(events.map((event) => [timeText(event.atMs), eventText(event)])).join('\n');
+}
+
+function eventText(event: CrawlEvent): string {
+  switch (event.kind) {
+    case 'node_joined':
+      return `node ${oneLine(event.node)} joined`;
+    case 'node_left':
+      return `node ${oneLine(event.node)} left: ${event.reason}`;
+    case 'node_died':
+      return `node ${oneLine(event.node)} died, with ${howMany(event.requests, 'request')}, which went back to the queue`;
+    case 'paused':
+    case 'resumed':
+    case 'stopping':
+      return `${event.kind}${event.by === null ? '' : ` by ${oneLine(event.by)}`}`;
+    case 'settings_changed':
+      return `node ${oneLine(event.node)} changed ${event.settings.join(', ')} for all nodes`;
+    case 'store_full':
+      return `node ${oneLine(event.node)} found the store full`;
+    case 'store_away':
+      return `node ${oneLine(event.node)} could not reach the store`;
+    case 'store_back':
+      return `node ${oneLine(event.node)} could use the store again`;
+    case 'requests_lost':
+      return `${howMany(event.requests, 'request')} lost`;
+    case 'run_ended':
+      return `the run ended: ${event.reason}`;
+  }
+}
+
+/** In words, for the head of `stats SPIDER`. */
+export function etaText(eta: Eta | null): string | null {
+  if (eta === null) return null;
+  if (eta.seconds === null) return `not known: each page brings ${eta.newPerPage} new requests`;
+  const left = duration(eta.seconds * 1_000);
+  return eta.by === 'rate'
+    ? `${left}, at the rate of the last minutes`
+    : `${left}, as ${oneLine(eta.domain)} takes so long`;
+}
+
+export function deadNodeRow({ id, host, pid, diedAtMs, requests, pages }: DeadNode, nowMs: number): string[] {
+  return [
+    ...[oneLine(id), `${oneLine(host)}:${pid}`, `died ${duration(nowMs - diedAtMs)} ago`],
+    ...[`held ${howMany(requests, 'request')}`, howMany(pages, 'page')],
+  ];
+}
+
+function table(rows: readonly (readonly string[])[], paint: Paint): string {
+  const [header = '', ...lines] = alignColumns(rows);
+  return [paint('dim', header), ...lines].join('\n');
+}
+
+function timeText(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 19)}Z`;
+}
