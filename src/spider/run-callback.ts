@@ -97,7 +97,7 @@ async function run(
   url: string,
   limits: PageLimits,
 ): Promise<PageResult> {
-  const page = new Page(spider, limits.maxItems ?? 10_000);
+  const page = new Page(spider, url, limits.maxItems ?? 10_000);
   try {
     callbackName(spider, method); // the stored request may name a method that was removed
     const callback = (spider as unknown as Record<string, Callback>)[method]!;
@@ -116,6 +116,9 @@ async function run(
   return page;
 }
 
+/** Spiders that have yielded an empty item. */
+const warnedOfEmpty = new WeakSet<Spider>();
+
 class Page implements PageResult {
   readonly items: JsonObject[] = [];
   readonly requests: DiscoveredRequest[] = [];
@@ -127,10 +130,12 @@ class Page implements PageResult {
   /** The result that was refused and so ended the page, of results that came one by one. */
   refused: { readonly value: unknown; readonly error: unknown } | null = null;
   readonly #spider: Spider;
+  readonly #url: string;
   readonly #maxItems: number;
 
-  constructor(spider: Spider, maxItems: number) {
+  constructor(spider: Spider, url: string, maxItems: number) {
     this.#spider = spider;
+    this.#url = url;
     this.#maxItems = maxItems;
   }
 
@@ -172,12 +177,23 @@ class Page implements PageResult {
     }
     const item = toItem(value, this.#spider.item);
     if (item instanceof Promise) return item.then((settled) => this.#addChecked(settled));
-    this.items.push(item);
-    return undefined;
+    return this.#addChecked(item);
   }
 
-  #addChecked(item: JsonObject): void {
-    if (!this.isOver) this.items.push(item);
+  #addChecked(item: JsonObject): undefined {
+    if (this.isOver) return;
+    this.items.push(item);
+    if (Object.keys(item).length === 0) this.#warnOfEmpty();
+  }
+
+  /** On a page without the fields, `get()?.trim()` gives undefined, so this is no error. But it is often a misspelt property. */
+  #warnOfEmpty(): void {
+    if (warnedOfEmpty.has(this.#spider)) return;
+    warnedOfEmpty.add(this.#spider);
+    this.#spider.log.warn(
+      { url: this.#url },
+      'an item has no field with a value, and is stored as {}; are its fields undefined by mistake? This is said once',
+    );
   }
 
   async #addPromised(promise: PromiseLike<unknown>): Promise<void> {

@@ -2,7 +2,6 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { crawlName } from '../../crawler/project/crawls-in-store.js';
-import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { RefusedError, UsageError } from '../../errors.js';
 import { n } from '../../format-amounts.js';
 import type { Frontier, FrontierRequest, RequestState } from '../../frontier/frontier.js';
@@ -10,7 +9,7 @@ import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJsonLine } from '../context.js';
 import { readLines, refuseUnreadable } from '../input/read-lines.js';
 import { jobOption, spiderWords } from '../options/spider-argument.js';
-import { openIdentifier } from '../project/request-identity.js';
+import { withIdentifier } from '../project/request-identity.js';
 import { oneLine } from '../terminal/printable.js';
 
 const help = `
@@ -48,9 +47,7 @@ export const command: CliCommand = {
     if (urls.length === 0 && file === null)
       throw new UsageError('nothing to forget: give URLs or --file FILE');
     if (file !== null) await refuseUnreadable(file);
-    const { loaded, identifyIn } = await openIdentifier(context, spider, options);
-    return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {
-      const identify = await identifyIn(frontier);
+    return withIdentifier(context, spider, options, async (frontier, identify, settings) => {
       const counts = { forgotten: 0, unknown: 0, bad: 0, live: 0 };
       let batch: IdentifiedLine[] = [];
       const flush = async () => {
@@ -75,7 +72,7 @@ export const command: CliCommand = {
         const bad = counts.bad === 0 ? '' : `, ${n(counts.bad)} bad`;
         print(
           context,
-          `${crawlName({ spider, job: loaded.settings.JOB })}: ${n(counts.forgotten)} forgotten, ${n(counts.unknown)} not in the dupefilter${bad}`,
+          `${crawlName({ spider, job: settings.JOB })}: ${n(counts.forgotten)} forgotten, ${n(counts.unknown)} not in the dupefilter${bad}`,
         );
       }
       if (counts.live > 0) {

@@ -1,6 +1,5 @@
 /** `crawlnode inspect S URL`: the state of one request. */
 import type { Command } from 'commander';
-import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import type { Identified } from '../../crawler/requests/identify-request.js';
 import { domainOfRecord, readRecord } from '../../crawler/requests/recorded-request.js';
 import { maskedCookies } from '../../crawler/requests/session-cookies.js';
@@ -11,7 +10,7 @@ import type { CliCommand } from '../command.js';
 import { masked, print, printJson } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
 import { jobOption, spiderWords } from '../options/spider-argument.js';
-import { openIdentifier } from '../project/request-identity.js';
+import { withIdentifier } from '../project/request-identity.js';
 import { oneLine } from '../terminal/printable.js';
 
 const help = `
@@ -53,9 +52,7 @@ export const command: CliCommand = {
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [spider = '', url = ''], options) => {
-    const { loaded, identifyIn } = await openIdentifier(context, spider, options);
-    return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {
-      const identify = await identifyIn(frontier);
+    return withIdentifier(context, spider, options, async (frontier, identify, settings) => {
       const request = identify(url, {
         ...(typeof options.method === 'string' ? { method: options.method } : {}),
         ...(typeof options.data === 'string' ? { body: options.data } : {}),
@@ -64,13 +61,13 @@ export const command: CliCommand = {
       // An id does not give the domain; the record does.
       const byId = request.domain === '' ? readRecord(inspection.record) : null;
       if (byId !== null) {
-        inspection = await frontier.inspect({ ...request, domain: domainOfRecord(byId, loaded.settings) });
+        inspection = await frontier.inspect({ ...request, domain: domainOfRecord(byId, settings) });
       }
       const record = readRecord(inspection.record);
-      const crawl = { spider, job: loaded.settings.JOB };
+      const crawl = { spider, job: settings.JOB };
       const described = describe(record?.url ?? url, request, inspection, record);
-      const { COOKIES_MAX_HEADER } = loaded.settings;
-      const cookies = await maskedCookies(frontier, described.url, record, COOKIES_MAX_HEADER);
+      const most = settings.COOKIES_MAX_HEADER;
+      const cookies = await maskedCookies(frontier, described.url, record, most);
       const shown = { ...crawl, ...described, cookies };
       if (context.globals.json) printJson(context, masked(context, shown));
       else {

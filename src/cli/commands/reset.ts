@@ -21,8 +21,9 @@ const DEFAULT_PARTS: readonly Part[] = ['queue', 'dupefilter', 'start_urls', 'fa
 
 const help = `
 Without --only or --all it deletes queue, dupefilter, start_urls, failed and stats, but not the items. Other spiders and
-jobs do not change. The part "queue" contains the requests and the shared state of the nodes. Committed items that are not
-yet written to their output file are kept.
+jobs do not change. The part "queue" contains the requests and the shared state of the nodes, the part "stats" the counters
+and what "stats" shows of domains, history and events, which no backup has. Committed items that are not yet written to their
+output file are kept.
 
 --backup first writes everything that will be deleted to a file (JSON lines; compressed when its name ends in .gz).
 Nothing is deleted until the file is complete and on disk. "crawlnode restore SPIDER FILE" restores it.

@@ -41,7 +41,7 @@ export function crawlOptions(command: Command): Command {
     .option('-O, --overwrite-output <file>', 'the same, but empty the file first', collect)
     .option('--workers <n>', 'number of nodes, each a process; auto: one per processor', workerCount, 1)
     .option('--max-pages <n>', 'end the run after this many page downloads of all nodes', atLeastOne)
-    .option('--min-items <n>', 'exit with 1 if all nodes of the run together gave fewer items', wholeNumber)
+    .option('--min-items <n>', 'exit with 1 if the run, over all its nodes, gave fewer items', wholeNumber)
     .option('--max-failed <n>', 'exit with 1 if more requests of the run failed; 0 allows none', wholeNumber)
     .option(
       '--max-status <shares>',

@@ -19,6 +19,9 @@ export interface StatsSample {
   readonly rates: Readonly<Record<RatedField, number>> | null;
 }
 
+/** A page that takes longer is worth a look. */
+const LONG_LEASE_MS = 30_000;
+
 /** Fields with a rate. The rate of pages is in the heading, as the nodes report it. */
 const ratedFields = ['pending', 'failed', 'seen', 'items'] as const;
 type RatedField = (typeof ratedFields)[number];
@@ -54,9 +57,6 @@ export interface DetailOptions {
 /** The detailed view of a crawl: requests by state, memory, run, nodes, feed files and counters. */
 export function detail(sample: StatsSample, { crawl, paint, nowMs, screen }: DetailOptions): string {
   const { stats } = sample;
-  const counters = Object.entries(stats.counters)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, value]) => [oneLine(name), n(value)]);
   const sections: Section[] = [
     {
       cutFirst: 0,
@@ -76,8 +76,8 @@ export function detail(sample: StatsSample, { crawl, paint, nowMs, screen }: Det
     section(3, 'worst domains', stats.worstDomains.map(worstDomainRow), paint),
     section(3, 'feed files', feedRows(stats.feeds), paint),
     section(3, 'pipelines of committed items', pipelineRows(stats.pipelines), paint),
-    section(3, 'custom stats', customRows(stats.customStats), paint),
-    section(6, 'counters', counters, paint),
+    section(3, 'custom stats', namedRows(stats.customStats), paint),
+    section(6, 'counters', namedRows(stats.counters), paint),
   ];
   return fitScreen(sections, screen ?? { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY });
 }
@@ -173,7 +173,7 @@ function storageLines(stats: CrawlStats, paint: Paint, nowMs: number): string[] 
   ];
 }
 
-function customRows(stats: CrawlStats['customStats']): string[][] {
+function namedRows(stats: Readonly<Record<string, number | string>>): string[][] {
   return Object.entries(stats)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => [oneLine(name), typeof value === 'number' ? n(value) : oneLine(value)]);
@@ -187,23 +187,31 @@ function nodeRows(nodes: CrawlStats['nodes']): string[][] {
     howMany(node.pages, 'page'),
     `${node.pagesPerSecond.toFixed(1)}/s`,
     `heartbeat ${node.heartbeatAgeMs < 10_000 ? `${(node.heartbeatAgeMs / 1000).toFixed(1)} s` : duration(node.heartbeatAgeMs)} ago`,
+    ...factCells(node),
   ]);
+}
+
+/** What tells a node that misbehaves from the others. */
+function factCells({ facts }: CrawlStats['nodes'][number]): string[] {
+  if (facts === null) return ['', '', '', ''];
+  const { slots, slotsUsed, cpu, rssBytes, eventLoopDelayMs, oldestLeaseMs, obstacle } = facts;
+  const hangs = oldestLeaseMs < LONG_LEASE_MS ? '' : `, oldest lease ${duration(oldestLeaseMs)}`;
+  return [
+    `${slotsUsed}/${slots} slots${hangs}${obstacle === null ? '' : `, waits for the ${obstacle}`}`,
+    ...[`CPU ${Math.round(cpu * 100)} %`, byteSize(rssBytes), `delayed ${n(eventLoopDelayMs)} ms`],
+  ];
 }
 
 function feedRows(feeds: CrawlStats['feeds']): string[][] {
   return feeds.map(({ path, host, waiting, writerPid }) => [
-    oneLine(path),
-    oneLine(host),
-    waiting === 0 ? 'all written' : `${n(waiting)} to be written`,
+    ...[oneLine(path), oneLine(host), waiting === 0 ? 'all written' : `${n(waiting)} to be written`],
     writerPid === null ? 'no writer' : `writer: ${processText(host, writerPid)}`,
   ]);
 }
 
 function pipelineRows(pipelines: CrawlStats['pipelines']): string[][] {
   return pipelines.map(({ pipeline, host, waiting, callerPid }) => [
-    oneLine(pipeline),
-    oneLine(host),
-    waiting === 0 ? 'all accepted' : `${n(waiting)} to be accepted`,
+    ...[oneLine(pipeline), oneLine(host), waiting === 0 ? 'all accepted' : `${n(waiting)} to be accepted`],
     callerPid === null ? 'no node calls it' : `called by ${processText(host, callerPid)}`,
   ]);
 }

@@ -132,30 +132,26 @@ export function waitTimeoutMs({ WAIT_TIMEOUT }: Pick<Settings, 'WAIT_TIMEOUT'>, 
   return ms(WAIT_TIMEOUT ?? (isAwaited ? AWAITED_TIMEOUT_S : 0));
 }
 
+type CommandOptions = Pick<
+  NodeOptions,
+  'exitWhenDone' | 'feeds' | 'speaksJson' | 'endsStuckProcess' | 'awaitsFinalTotals'
+>;
+
+/** @param command what no setting says; `isAwaited`: somebody waits for the end of the crawl */
 export function nodeOptionsOf(
   settings: Settings,
-  command: {
-    readonly exitWhenDone: boolean;
-    /** Whether somebody waits for the end of the crawl. */
-    readonly isAwaited: boolean;
-    readonly feeds: readonly string[];
-    readonly speaksJson: boolean;
-    readonly endsStuckProcess: boolean;
-    readonly awaitsFinalTotals: boolean;
-  },
+  { isAwaited, ...command }: CommandOptions & { readonly isAwaited: boolean },
 ): NodeOptions {
   return {
+    ...command,
     concurrency: settings.CONCURRENT_REQUESTS,
     seedBatch: settings.REDIS_START_URLS_BATCH_SIZE,
-    exitWhenDone: command.exitWhenDone,
     startTimeoutMs: ms(settings.START_TIMEOUT),
     graceMs: ms(settings.SHUTDOWN_TIMEOUT),
-    waitTimeoutMs: waitTimeoutMs(settings, command.isAwaited),
+    waitTimeoutMs: waitTimeoutMs(settings, isAwaited),
     heartbeatMs: ms(settings.HEARTBEAT_INTERVAL),
     historyMinutes: Math.ceil(settings.STATS_HISTORY / 60),
     mainLoopTimeoutMs: ms(settings.MAIN_LOOP_TIMEOUT),
-    speaksJson: command.speaksJson,
-    endsStuckProcess: command.endsStuckProcess,
     allowedStatuses: settings.HTTPERROR_ALLOWED_CODES,
     allowAllStatuses: settings.HTTPERROR_ALLOW_ALL,
     autoThrottleDebug: settings.AUTOTHROTTLE_ENABLED && settings.AUTOTHROTTLE_DEBUG,
@@ -198,8 +194,6 @@ export function nodeOptionsOf(
     },
     flushOnStart: settings.SCHEDULER_FLUSH_ON_START,
     maxIdleMs: ms(settings.MAX_IDLE_TIME_BEFORE_CLOSE),
-    awaitsFinalTotals: command.awaitsFinalTotals,
-    feeds: command.feeds,
   };
 }
 

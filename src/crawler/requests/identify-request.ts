@@ -11,9 +11,6 @@ import { parseSeed } from '../../spider/parse-seed.js';
 import { Spider } from '../../spider/spider.js';
 import { linkOptionsOf, shapeOf } from '../project/settings-to-options.js';
 
-/** Reads the shape and the latest run of the crawl, because identities depend on them. */
-export type IdentifyIn = (frontier: Pick<Frontier, 'snapshot'>) => Promise<Identify>;
-
 export interface Identified extends FrontierRequest {
   /** The period of a refresh rule; null for a page that is fetched once per job. */
   readonly period: string | null;
@@ -26,28 +23,33 @@ export interface Identified extends FrontierRequest {
  */
 export type Identify = (text: string, options?: Pick<RequestOptions, 'method' | 'body'>) => Identified;
 
-/** @param spider as the crawl uses it. Without one, REQUEST_FINGERPRINTER determines the identity. */
-export function identifierOf(settings: Settings, spider: Spider = new Spider()): IdentifyIn {
+/**
+ * Read the shape and the latest run of the crawl, because identities depend on them.
+ * @param spider as the crawl uses it. Without one, REQUEST_FINGERPRINTER determines the identity.
+ */
+export async function openIdentifier(
+  frontier: Pick<Frontier, 'snapshot'>,
+  settings: Settings,
+  spider: Spider = new Spider(),
+): Promise<Identify> {
   const rules = linkRules(spider, linkOptionsOf(settings), settings.DOMAIN_KEY, settings.JOB);
-  const identifyIn = (run: string, refusal: RefusedError | null): Identify => {
-    const ofRun = inRun(rules, run);
-    return (text, given = {}) => {
-      const isUrl = !/^(\{|[0-9a-f]{40}$)/i.test(text);
-      if (!isUrl && Object.keys(given).length > 0) {
-        throw new UsageError('--method and --data go with a URL, not with JSON or an id');
-      }
-      if (/^[0-9a-f]{40}$/i.test(text)) return identifiedById(text.toLowerCase());
-      if (refusal !== null) throw refusal;
-      const request = isUrl ? new Request(text, given) : parseSeed(text);
-      // Callbacks are not part of the identity, and without the spider they could not be resolved.
-      const withoutCallbacks = request.replace({ callback: null, errback: null });
-      const period = rules.refresh?.periodOf(request.url, run, Date.now()) ?? null;
-      return { ...seedRequest(withoutCallbacks, 0, spider, ofRun, 0, 'untrusted'), period };
-    };
-  };
-  return async (frontier) => {
-    const { run, shape } = await frontier.snapshot();
-    return identifyIn(rules.refresh === null ? '' : (run?.id ?? ''), otherIdentity(shape, settings));
+  const snapshot = await frontier.snapshot();
+  const refusal = otherIdentity(snapshot.shape, settings);
+  const run = rules.refresh === null ? '' : (snapshot.run?.id ?? '');
+  const ofRun = inRun(rules, run);
+  return (text, given = {}) => {
+    const isId = /^[0-9a-f]{40}$/i.test(text);
+    const isUrl = !isId && !text.startsWith('{');
+    if (!isUrl && Object.keys(given).length > 0) {
+      throw new UsageError('--method and --data go with a URL, not with JSON or an id');
+    }
+    if (isId) return identifiedById(text.toLowerCase());
+    if (refusal !== null) throw refusal;
+    const request = isUrl ? new Request(text, given) : parseSeed(text);
+    // Callbacks are not part of the identity, and without the spider they could not be resolved.
+    const withoutCallbacks = request.replace({ callback: null, errback: null });
+    const period = rules.refresh?.periodOf(request.url, run, Date.now()) ?? null;
+    return { ...seedRequest(withoutCallbacks, 0, spider, ofRun, 0, 'untrusted'), period };
   };
 }
 

@@ -64,9 +64,10 @@ export async function dryRun({ spider: loadedSpider, frontier, open, targets }: 
     loaded,
     targets.map(({ id }) => id),
   );
-  await loadPipelines({ pipelines, projectDir, loadModule, context });
-  await loadMiddleware({ projectDir, loadModule, context });
-  await loadExtensions({ projectDir, loadModule, context });
+  const from = { projectDir, loadModule, context };
+  await loadPipelines({ ...from, pipelines });
+  await loadMiddleware(from);
+  await loadExtensions(from);
 
   const snapshot = await frontier.snapshot();
   const isFlushed = settings.SCHEDULER_FLUSH_ON_START && snapshot.nodes.length === 0;

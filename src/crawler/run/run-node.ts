@@ -90,7 +90,7 @@ function moduleContext(crawl: Omit<CrawlContext, 'stats'>, stats: NodeStats): Cr
 
 /** Run one node until it leaves the crawl. @throws errors of the node, the pipelines and the spider's constructor. */
 export async function runNode(plan: NodePlan): Promise<NodeResult> {
-  const { spider: loadedSpider, nodeId, open, frontier, drain, force, log } = plan;
+  const { spider: loadedSpider, nodeId, open, frontier, exitWhenDone, drain, force, log } = plan;
   const { settings, projectDir } = loadedSpider.loaded;
   const stats = new NodeStats();
   const spider = await loadedSpider.create(log, stats);
@@ -98,23 +98,16 @@ export async function runNode(plan: NodePlan): Promise<NodeResult> {
   const job = settings.JOB;
   const moduleLog = spiderLogger(log);
   const context = moduleContext({ nodeId, spider: spider.name, job, settings, log: moduleLog }, stats);
+  const from = { projectDir, loadModule, context };
   const pipelines = await loadPipelines({
     pipelines: pipelinesOf(loadedSpider.loaded, plan.feeds),
-    projectDir,
-    loadModule,
-    context,
+    ...from,
     addNodeId: settings.ITEM_NODE_ID,
     keepsErrors: settings.CALLBACK_ERROR === 'keep',
     callbackTimeoutMs: settings.CALLBACK_TIMEOUT * 1000,
   });
-  const middleware = await loadMiddleware({
-    ...{ projectDir, loadModule },
-    context,
-  });
-  const extensions = await loadExtensions({
-    ...{ projectDir, loadModule },
-    context,
-  });
+  const middleware = await loadMiddleware(from);
+  const extensions = await loadExtensions(from);
   const committed = committedPipelines({
     ...{ frontier, pipelines, force, log },
     staleMs: settings.NODE_TIMEOUT * 1000,
@@ -137,9 +130,7 @@ export async function runNode(plan: NodePlan): Promise<NodeResult> {
       readRecord: (_, record) => recordedRequest(record, settings),
       node: { id: nodeId, host: os.hostname(), pid: process.pid },
       options: nodeOptionsOf(settings, {
-        ...plan,
-        feeds,
-        isAwaited: plan.isAwaited ?? plan.exitWhenDone,
+        ...{ feeds, exitWhenDone, speaksJson: plan.speaksJson, isAwaited: plan.isAwaited ?? exitWhenDone },
         awaitsFinalTotals: plan.awaitsFinalTotals === true,
         endsStuckProcess: plan.endsStuckProcess !== false,
       }),

@@ -1,6 +1,6 @@
 /** Reads the stats of a crawl from its store. */
 import type { Assessment, Frontier, Snapshot } from '../../frontier/frontier.js';
-import { ASSESSED_MS, assess } from '../../frontier/telemetry/assess.js';
+import { ASSESSED_MS, aged, assess } from '../../frontier/telemetry/assess.js';
 import { type CrawlStats, statsOf } from './crawl-stats.js';
 import { type DomainReport, readWorstDomains } from './domain-reports.js';
 
@@ -46,8 +46,11 @@ async function assessmentNow(
   { telemetry }: Frontier,
   { assessment, nodes }: Snapshot,
 ): Promise<Assessment | null> {
-  const isFresh = assessment !== null && Math.abs(Date.now() - assessment.atMs) < FRESH_MS;
-  if (isFresh && nodes.length > 0) return assessment;
+  // The clock of the store may be another one.
+  const ageMs = assessment === null ? Number.POSITIVE_INFINITY : Date.now() - assessment.atMs;
+  if (assessment !== null && Math.abs(ageMs) < FRESH_MS && nodes.length > 0) {
+    return aged(assessment, Math.max(0, ageMs));
+  }
   const facts = await telemetry.facts();
   if (facts === null) return null;
   return assess(facts, await telemetry.history('ten_seconds', facts.atMs - ASSESSED_MS, facts.atMs))

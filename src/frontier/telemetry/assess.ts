@@ -7,6 +7,13 @@ import { limitOf } from './limited-by.js';
 /** The points before that `assess` looks at. */
 export const ASSESSED_MS = 300_000;
 
+/** An assessment some time after it was made: less is left. */
+export function aged(assessment: Assessment, ageMs: number): Assessment {
+  const { eta } = assessment;
+  if (eta === null || eta.seconds === null) return assessment;
+  return { ...assessment, eta: { ...eta, seconds: Math.max(0, Math.round(eta.seconds - ageMs / 1_000)) } };
+}
+
 /** @param history the points of the last `ASSESSED_MS`. @returns the assessment, and the next point */
 export function assess(
   facts: CrawlFacts,

@@ -94,7 +94,8 @@ const ignoredFields = new Set(['url', 'depth', 'attempts', 'redirects', 'origin'
  */
 export function checkOptionNames(given: unknown, more: readonly string[] = []): void {
   if (typeof given !== 'object' || given === null) {
-    throw new InvalidRequestError('the options of a request are not an object.');
+    const instead = typeof given === 'function' ? ': a callback is { callback: this.parsePage }' : '';
+    throw new InvalidRequestError(`the options of a request are not an object${instead}.`);
   }
   for (const name in given) {
     if (optionNames.has(name) || ignoredFields.has(name)) continue;

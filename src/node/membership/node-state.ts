@@ -94,7 +94,8 @@ export class NodeState {
     const reporter = new Reporter(options.historyMinutes, sequence);
     for (const handed of rest) reporter.add(handed);
     try {
-      await reporter.send(frontier.telemetry, incarnation);
+      const reported = await reporter.send(frontier.telemetry, incarnation);
+      if (reported !== null) this.telemetry.noteReported(reported.sequence, reported.upTo);
     } catch (error) {
       log.debug({ error: messageOf(error) }, 'the last statistics of this node could not be reported');
     }

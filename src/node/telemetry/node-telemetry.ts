@@ -68,9 +68,9 @@ export class NodeTelemetry {
     return handed;
   }
 
-  /** The thread has reported all that was handed to it up to a number. */
+  /** All that was handed over up to a number is reported. */
   noteReported(sequence: number, upTo: number): void {
-    this.#sequence = sequence;
+    this.#sequence = Math.max(this.#sequence, sequence);
     this.#unreported = this.#unreported.filter(({ number }) => number > upTo);
   }
 

@@ -102,6 +102,12 @@ function withRule(request: Request, rule: number): Request {
   return isOfRule && meta.rule !== rule ? request.replace({ meta: { ...meta, rule } }) : request;
 }
 
+/** The first rule that a link to this URL matches, by its patterns alone; undefined without one, and for another kind of spider. */
+export function ruleFor(spider: Spider, url: string): Rule | undefined {
+  if (!(spider instanceof CrawlSpider)) return undefined;
+  return spider.rules.find((rule) => (rule.linkExtractor ?? extractorOf(rule)).matches(url));
+}
+
 /** The links that a rule extracts. Only a LinkExtractor and `processLinks` look at the text of a link. */
 function linksFor(rule: Rule, response: Response): readonly Link[] {
   if (rule.linkExtractor !== undefined) return rule.linkExtractor.extractLinks(response);

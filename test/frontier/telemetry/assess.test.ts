@@ -1,7 +1,7 @@
 /** What limits a crawl, how long it takes and how many nodes it wants, in situations made by hand. */
 import { describe, expect, it } from 'vitest';
 import type { CrawlFacts, DomainState, HistoryPoint, NodeFacts } from '../../../src/frontier/frontier.js';
-import { assess } from '../../../src/frontier/telemetry/assess.js';
+import { aged, assess } from '../../../src/frontier/telemetry/assess.js';
 import { historyPoint, nodeFacts } from '../../frontier-contract/telemetry-examples.js';
 
 const NOW = 1_000_000;
@@ -208,6 +208,12 @@ describe('eta', () => {
       by: 'slowest_domain',
       domain: 'slow.example',
     });
+  });
+
+  it('is less some time later', () => {
+    const made = assessed(crawl({ ready: many(10, { leased: 1, pending: 99 }) }), minuteAgo(100));
+    expect(aged(made, 7_000).eta).toEqual({ seconds: 593, by: 'rate', domain: null });
+    expect(aged(made, 700_000).eta).toMatchObject({ seconds: 0 });
   });
 
   it('is not known while pages bring new requests, or before anything was measured', () => {
