@@ -137,6 +137,8 @@ describe('the summary of several nodes', () => {
     const worst = { ...result, reason: 'frontier_gone', exitCode: 1 as const, message: 'gone' };
     expect(combine([result, worst], 9)).toEqual({ ...worst, pages: 4, failed: 2, items: 6, elapsedMs: 9 });
     expect(combine([result, { ...result, reason: 'shutdown' }], 9).reason).toBe('shutdown');
+    const late = { ...result, reason: 'closespider_pagecount', message: 'the same budget closed the run' };
+    expect(combine([late, { ...late, message: null }], 9)).toMatchObject({ message: null });
     expect(combine([], 9)).toMatchObject({ reason: 'died', exitCode: 1, pages: 0 });
   });
 
