@@ -59,6 +59,8 @@ async function bundle() {
     // A start parses less; the names in stack traces stay.
     minifyWhitespace: true,
     minifySyntax: true,
+    // Node prints the source line of an uncaught error.
+    lineLimit: 160,
     legalComments: 'none',
     external: Object.keys({ ...dependencies, ...peerDependencies }).filter(
       (name) => !bundledPackages.test(name),

@@ -3,7 +3,7 @@
  *
  *     crawlnode crawl books -o books.csv --max-pages 100 --exit-when-done
  */
-import { CrawlSpider, type Response } from 'crawlnode';
+import { CrawlSpider, number, type Response } from 'crawlnode';
 
 export default class Books extends CrawlSpider {
   name = 'books';
@@ -20,7 +20,7 @@ export default class Books extends CrawlSpider {
     return {
       url: response.url,
       title: response.css('h1::text').get(),
-      price: Number(response.css('p.price_color::text').get()?.slice(1)),
+      price: number(response.css('p.price_color::text').get()),
       available: response.css('p.instock').get() !== null,
     };
   }

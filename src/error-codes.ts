@@ -59,7 +59,7 @@ export const commandErrorCodes = {
   not_finished: 'the crawl ended in another way than finished, with --must-finish',
   nothing_succeeded: 'all pages of the run failed or answered with an error',
   too_many_of_status: 'a larger share of the pages of the run ended with a status than --max-status allows',
-  too_few_items: 'all nodes of the run together gave fewer items than --min-items',
+  too_few_items: 'the run, over all its nodes, gave fewer items than --min-items',
   too_many_failed: 'more requests of the run failed than --max-failed allows',
   main_loop_stuck: 'the code of a page blocked the node for longer than MAIN_LOOP_TIMEOUT',
   start_failed: 'start() of the spider threw an error, so the crawl cannot be complete',

@@ -25,7 +25,7 @@ import {
 import { z } from 'zod';
 
 //#region ItemOf, ItemSchema
-const product = z.object({ name: z.string(), price: z.number() });
+const product = z.object({ name: z.string(), price: z.number().nullable() });
 const schema: ItemSchema = product; // any library that implements Standard Schema
 
 export class Shop extends Spider {
@@ -35,7 +35,7 @@ export class Shop extends Spider {
 
   // An item without a price does not compile, and at run time it fails its page.
   override *parse(response: Response): Generator<ItemOf<typeof product> | Request> {
-    yield { name: response.css('h1::text').get(''), price: Number(response.css('.price::text').get()) };
+    yield { name: response.css('h1::text').get(''), price: number(response.css('.price::text').get()) };
     yield* response.followAll('a.product', this.parse);
   }
 }

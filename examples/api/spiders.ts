@@ -12,6 +12,7 @@ import {
   type LinkExtractorOptions,
   type Logger,
   type MadeRequests,
+  number,
   type RefreshRule,
   Request,
   type Response,
@@ -161,7 +162,7 @@ export class Stock extends CSVFeedSpider {
   override delimiter = ';';
 
   override parseRow(_response: Response, row: CSVRow) {
-    return { id: row.id, pieces: Number(row.pieces) };
+    return { id: row.id, pieces: number(row.pieces) };
   }
 }
 //#endregion

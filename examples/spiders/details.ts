@@ -1,5 +1,5 @@
 /** A list and its detail pages: what only the list knows goes with the request, in cbKwargs or in meta. */
-import { type Response, Spider } from 'crawlnode';
+import { number, type Response, Spider } from 'crawlnode';
 
 export default class Details extends Spider {
   name = 'details';
@@ -19,7 +19,7 @@ export default class Details extends Spider {
       category,
       position: response.meta.position,
       name: response.css('h1::text').get(),
-      price: Number(response.css('p.price::text').reFirst(/[\d.]+/)),
+      price: number(response.css('p.price::text').get()),
     };
   }
 }

@@ -14,10 +14,12 @@ export interface CsvFormat {
 const SLICE = 64 * 1024;
 /** Bytes of one row. A quote that is never closed makes the rest of the text one row. */
 const MAX_ROW_BYTES = 4 * 1024 * 1024;
+/** csv-parse creates an error for a row that is longer or shorter than the first one, which takes as long as so many fields. */
+const ODD_ROW_FIELDS = 20;
 
 /**
  * Yields the fields of each row; empty lines are skipped. A quote within an unquoted field is part of its text, as in Python's csv.
- * @param maxNodes DOWNLOAD_MAX_NODES: there may be four times as many fields
+ * @param maxNodes DOWNLOAD_MAX_NODES: there may be four times as many fields; a row of another length than the first one counts as more
  * @throws CrawlnodeError `bad_feed`, after the rows before a row that cannot be read; TooComplexError
  */
 export async function* csvRows(
@@ -42,6 +44,7 @@ export async function* csvRows(
     error = reason;
   });
   parser.resume();
+  let columns: number | null = null;
   for (let at = 0; at <= text.length && error === null; at += SLICE) {
     const slice = text.slice(at, at + SLICE);
     await new Promise<void>((resolve) => {
@@ -49,7 +52,8 @@ export async function* csvRows(
       else parser.end(slice, () => resolve());
     });
     for (const row of rows) {
-      budget.spend(row.length);
+      columns ??= row.length;
+      budget.spend(row.length === columns ? row.length : row.length + ODD_ROW_FIELDS);
       yield row;
     }
     rows = [];

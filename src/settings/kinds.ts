@@ -75,7 +75,7 @@ export function text(
   options: KindOptions<string> & { readonly pattern?: RegExp; readonly expects?: string },
 ): Definition<string> {
   const type = options.pattern ? z.string().regex(options.pattern) : z.string().min(1);
-  return define(type, options.expects ?? 'a text', options, (value) => value);
+  return define(type, options.expects ?? 'a text that is not empty', options, (value) => value);
 }
 
 /** A text, or null for none. */

@@ -34,12 +34,12 @@ export function trim(text: string | null): string | null {
  * The first number in a text, such as 1234.5 of `from $1,234.50`; null without one. A comma stands between thousands and a
  * point before decimals; for the other way round see `decimalComma`.
  */
-export function number(text: string | null): number | null {
+export function number(text: string | null | undefined): number | null {
   return readNumber(text, /[-−]?(?:\d{1,3}(?:[,'\s]\d{3})+(?!\d)|\d+)(?:\.\d+)?|[-−]?\.\d+/);
 }
 
 /** The same where a comma stands before decimals: 1234.5 of `ab 1.234,50 €`. */
-export function decimalComma(text: string | null): number | null {
+export function decimalComma(text: string | null | undefined): number | null {
   const swapped = text?.replace(/[.,]/g, (sign) => (sign === ',' ? '.' : ',')) ?? null;
   return number(swapped);
 }
@@ -62,7 +62,7 @@ export function orElse<const Default>(fallback: Default): <T>(value: T) => NonNu
   };
 }
 
-function readNumber(text: string | null, pattern: RegExp): number | null {
-  const [found] = (text === null ? null : pattern.exec(text)) ?? [];
+function readNumber(text: string | null | undefined, pattern: RegExp): number | null {
+  const [found] = pattern.exec(text ?? '') ?? [];
   return found === undefined ? null : Number(found.replace(/[,'\s]/g, '').replace('−', '-'));
 }

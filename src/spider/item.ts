@@ -1,7 +1,7 @@
 /** Turn a yielded object into an item: validate it with the spider's schema and check that it is JSON. */
 import { CrawlnodeError, InvalidRequestError } from '../errors.js';
 import { SelectorList } from '../http/markup/selector.js';
-import { jsonObjectCopy } from '../http/message/record/json-safe.js';
+import { describe, jsonObjectCopy } from '../http/message/record/json-safe.js';
 import type { JsonObject } from '../http/message/record/request-record.js';
 import { Response } from '../http/message/response.js';
 
@@ -66,8 +66,7 @@ const SHOWN_CHARS = 80;
 function valueText(value: unknown): string {
   if (value === undefined) return 'it has no value';
   // A selection or a page has its own hint.
-  if (typeof value === 'object' && value !== null && !isPlain(value))
-    return `it is a ${value.constructor?.name}`;
+  if (typeof value === 'object' && value !== null && !isPlain(value)) return `it is ${describe(value)}`;
   let text: string | undefined;
   try {
     text = JSON.stringify(value);

@@ -2,7 +2,7 @@
 import { CrawlnodeError, closingReason, UsageError } from '../errors.js';
 import { SelectorList } from '../http/markup/selector.js';
 import type { JsonObject } from '../http/message/record/request-record.js';
-import { type Callback, isUnfetchable, Request } from '../http/message/request.js';
+import { type Callback, type FailedRequest, isUnfetchable, Request } from '../http/message/request.js';
 import type { Response } from '../http/message/response.js';
 import { maskUrls } from '../settings/mask-urls.js';
 import { withinTimeout } from '../user-code/callback-timeout.js';
@@ -14,17 +14,11 @@ import { scrapyHint } from './scrapy-calls.js';
 import type { Spider } from './spider.js';
 
 /** The argument of an errback: why a request did not reach its callback, after all retries. */
-export interface Failure {
-  /** A stable name, such as `timeout`, `dns_not_found`, `http_status`. */
-  readonly reason: string;
-  /** The HTTP status; null without a response. */
-  readonly status: number | null;
+export interface Failure extends FailedRequest {
   /** Null when the server did not respond. */
   readonly response: Response | null;
   /** The request that failed. */
   readonly request: Request;
-  /** A sentence for the log. */
-  readonly message: string;
 }
 
 export { callbackName } from './callbacks.js';
@@ -97,7 +91,7 @@ async function run(
   url: string,
   limits: PageLimits,
 ): Promise<PageResult> {
-  const page = new Page(spider, limits.maxItems ?? 10_000);
+  const page = new Page(spider, url, limits.maxItems ?? 10_000);
   try {
     callbackName(spider, method); // the stored request may name a method that was removed
     const callback = (spider as unknown as Record<string, Callback>)[method]!;
@@ -116,6 +110,9 @@ async function run(
   return page;
 }
 
+/** Spiders that have yielded an empty item. */
+const warnedOfEmpty = new WeakSet<Spider>();
+
 class Page implements PageResult {
   readonly items: JsonObject[] = [];
   readonly requests: DiscoveredRequest[] = [];
@@ -127,10 +124,12 @@ class Page implements PageResult {
   /** The result that was refused and so ended the page, of results that came one by one. */
   refused: { readonly value: unknown; readonly error: unknown } | null = null;
   readonly #spider: Spider;
+  readonly #url: string;
   readonly #maxItems: number;
 
-  constructor(spider: Spider, maxItems: number) {
+  constructor(spider: Spider, url: string, maxItems: number) {
     this.#spider = spider;
+    this.#url = url;
     this.#maxItems = maxItems;
   }
 
@@ -172,12 +171,23 @@ class Page implements PageResult {
     }
     const item = toItem(value, this.#spider.item);
     if (item instanceof Promise) return item.then((settled) => this.#addChecked(settled));
-    this.items.push(item);
-    return undefined;
+    return this.#addChecked(item);
   }
 
-  #addChecked(item: JsonObject): void {
-    if (!this.isOver) this.items.push(item);
+  #addChecked(item: JsonObject): undefined {
+    if (this.isOver) return;
+    this.items.push(item);
+    if (Object.keys(item).length === 0) this.#warnOfEmpty();
+  }
+
+  /** On a page without the fields, `get()?.trim()` gives undefined, so this is no error. But it is often a misspelt property. */
+  #warnOfEmpty(): void {
+    if (warnedOfEmpty.has(this.#spider)) return;
+    warnedOfEmpty.add(this.#spider);
+    this.#spider.log.warn(
+      { url: this.#url },
+      'an item has no field with a value, and is stored as {}; are its fields undefined by mistake? This is said once',
+    );
   }
 
   async #addPromised(promise: PromiseLike<unknown>): Promise<void> {

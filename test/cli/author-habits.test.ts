@@ -36,9 +36,10 @@ describe('static members of a spider', () => {
       static allowedDomains = ['other.example'];
       static customSettings = { USER_AGENT: 'static agent' };
       *parse(response) { yield { agent: this.settings.USER_AGENT }; yield* response.followAll('a'); }`);
-    const { summary, lines } = await crawlLines(project, 'shop');
+    const { summary, lines, stderr } = await crawlLines(project, 'shop');
     expect(lines).toEqual([{ agent: 'static agent' }]);
     expect(summary).toMatchObject({ pages: 1, items: 1 });
+    expect(stderr).not.toContain('has no method');
   });
 
   it('of a base class count too', async () => {
@@ -194,13 +195,57 @@ describe('what the platform and other frameworks have', () => {
     ["this.logger.info('x')", 'the log is this.log'],
     ["this.crawler.stats.incValue('x')", 'the stats are this.stats'],
     ["this.settings.get('X')", 'settings is a plain object'],
-    ["this.stats.inc_value('x')", 'it is this.stats.incValue()'],
+    ["this.stats.inc_value('x')", 'it is incValue() here'],
     ['new Request(r.url, { timeout: 30000 })', 'are these milliseconds?'],
   ])('%s fails its page with what to write', async (code, says) => {
     const { stderr, summary } = await crawled(`parse(r) { ${code}; }`);
     expect(stderr).toContain(says);
     expect(summary).toMatchObject({ failed: 1 });
   });
+});
+
+it.each([
+  ['RedisSpider', 'write Spider: every spider accepts seeds'],
+  ['RedisCrawlSpider', 'write CrawlSpider'],
+  ['CheerioCrawler', 'write a Spider'],
+  ['FormRequest', 'Request.fromForm(response)'],
+])('a spider that imports %s from crawlnode is told what serves', async (name, says) => {
+  const code = `import { ${name} } from 'crawlnode'; export default class extends ${name} { name = 'shop'; }`;
+  await project.write('spiders/shop.js', code);
+  const { stderr } = await runCli(['list'], { cwd: project.dir });
+  expect(stderr).toContain(`crawlnode exports no ${name}: `);
+  expect(stderr).toContain(says);
+});
+
+describe('parse says what a crawl does otherwise', () => {
+  it('of a status that reaches no callback', async () => {
+    await named('parse(r) { return { status: r.status }; }');
+    const page = `${site.origin}/none`;
+    expect(await run('parse', 'shop', page)).toMatchObject({
+      stdout: expect.stringContaining('"status":404'),
+      stderr: expect.stringContaining('a crawl calls no callback for the status 404'),
+    });
+    expect((await run('parse', 'shop', page, '-s', 'HTTPERROR_ALLOWED_CODES=404')).stderr).toBe('');
+  });
+
+  it('of a page that a rule has a callback for', async () => {
+    await named(
+      "rules = [{ allow: 'page', callback: this.parsePage }]; parsePage(r) { return { n: 1 }; }",
+      'CrawlSpider',
+    );
+    await project.write('saved.html', '<title>Saved</title>');
+    const args = ['parse', 'shop', 'saved.html', '--url', `${site.origin}/page/2`];
+    expect((await run(...args)).stderr).toContain('a crawl calls parsePage for links like this one');
+    expect((await run(...args, '--callback', 'parsePage')).stderr).toBe('');
+  });
+});
+
+it.each([
+  ['Spider', '*parse(self, response) { yield { url: response.url }; }', 'parse takes self, as in Python'],
+  ['CrawlSpider', 'rules = [];', 'is a CrawlSpider without rules'],
+])('a %s with %s is told so at its start', async (Base, body, says) => {
+  await named(`startUrls = ['${site.url}']; ${body}`, Base);
+  expect((await run('crawl', 'shop', '--exit-when-done')).stderr).toContain(says);
 });
 
 describe('what Scrapy-Redis has', () => {

@@ -88,6 +88,7 @@ test.each([
   ['−3 °C', -3],
   ['12,5', 12],
   ['none', null],
+  [undefined, null],
   ['', null],
   [null, null],
 ] as const)('number: %s is %s', (text, value) => {

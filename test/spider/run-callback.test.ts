@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { DropItem } from '../../src/errors.js';
 import { type CallbackResults, Request } from '../../src/http/message/request.js';
 import { Response } from '../../src/http/message/response.js';
+import { silentLogger, spiderLogger } from '../../src/log.js';
 import { callbackName, type Failure, runCallback, runErrback } from '../../src/spider/run-callback.js';
 import { Spider } from '../../src/spider/spider.js';
 
@@ -153,11 +154,71 @@ describe('a callback', () => {
       [(page: Untyped) => page.css('a').extract_first(), /extract_first is not a function: use get\(\)/],
       [(page: Untyped) => page.follow_all('a'), /follow_all is not a function: it is followAll\(\) here/],
       [(page: Untyped) => page.meta.get('x'), /meta\.get is not a function: meta is a plain object/],
-    ] as [(page: Untyped) => unknown, RegExp][]) {
-      await expect(runCallback(spiderOf(call), null, response())).rejects.toMatchObject({
+      [(page: Untyped) => page.css('a').re_first(/a/), /re_first is not a function: it is reFirst\(\) here/],
+      [
+        (page: Untyped) => page.css('a').get('').re(/a/),
+        /re is not a function: it is a method of selections/,
+      ],
+      [(page: Untyped) => page.css('a').attrib.href, /an attribute of a selection is attr\('href'\)/],
+      [(page: Untyped) => page.css('a')[0].get(), /the first of a selection is at\(0\)/],
+      [(page: Untyped) => page.selector.css('a'), /response\.css\(\) needs no selector before it/],
+      [(page: Untyped) => page.headers.get('x'), /headers is a plain object: response\.header\(/],
+      [
+        (_: Untyped, self: Untyped) => self.log.warning('x'),
+        /log\.warning is not a function: it is warn\(\)/,
+      ],
+      [(_: Untyped, self: Untyped) => self.pushData({}), /pushData is not a function: write yield item/],
+      [({ enqueueLinks }: Untyped) => enqueueLinks(), /enqueueLinks is not a function: write yield\* resp/],
+      [
+        (page: Untyped) => page.meta.css('a'),
+        /css is not a function: css\(\) is a method of the Response.*Failure/,
+      ],
+    ] as [(page: Untyped, self: Untyped) => unknown, RegExp][]) {
+      const spider = spiderOf(function parse(page) {
+        return call(page, this);
+      });
+      await expect(runCallback(spider, null, response())).rejects.toMatchObject({
         ...{ code: 'callback_failed', message: expect.stringMatching(hint) },
       });
     }
+  });
+
+  it('that yields an item without a value warns once', async () => {
+    const said: unknown[] = [];
+    class Empty extends Probe {
+      override log = spiderLogger({ ...silentLogger, warn: (...given) => void said.push(given) });
+      override *parse(page: Response) {
+        yield { title: (page as unknown as { titel?: string }).titel };
+      }
+    }
+    const spider = new Empty();
+    expect((await runCallback(spider, null, response())).items).toEqual([{}]);
+    await runCallback(spider, null, response());
+    expect(said).toEqual([
+      [{ url: 'https://example.org/' }, expect.stringContaining('no field with a value')],
+    ]);
+  });
+
+  it.each<[string, (page: Response) => unknown, string]>([
+    [
+      'a selector that is undefined',
+      (page) => page.css(undefined as never),
+      'undefined is not valid: it is no text',
+    ],
+    ['a selector that ends too early', (page) => page.css('h1['), 'Expected name, found its end'],
+    ['a selection as a field', (page) => ({ a: page.css('a') }), 'item.a is a SelectorList'],
+    [
+      'a URL as a field',
+      () => ({ a: new URL('http://a.example/') }),
+      'item.a is a URL, which does not survive JSON; give its href',
+    ],
+    [
+      'a method as options',
+      (page) => new Request(page.url, (() => {}) as never),
+      '{ callback: this.parsePage }',
+    ],
+  ])('that gives %s is told what it is', async (_what, parse, says) => {
+    await expect(runCallback(spiderOf(parse), null, response())).rejects.toThrow(says);
   });
 
   it('that uses a selector which is none has failed like any other', async () => {

@@ -4,6 +4,7 @@ import { fetchPage } from '../../crawler/requests/fetch-page.js';
 import { UsageError } from '../../errors.js';
 import { Request } from '../../http/message/request.js';
 import type { Settings } from '../../settings/schema.js';
+import type { Spider } from '../../spider/spider.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, printJson } from '../context.js';
 import { isLocalFile, type Page, pageOfWord, readLocalPage } from '../input/local-page.js';
@@ -15,8 +16,9 @@ import { stopOnSignal } from '../signals/run-until-signal.js';
 
 const help = `
 Downloads the page with the settings of the spider, runs the callback, and prints items and requests as JSON. Nothing is
-stored and no crawl changes, so you can run it while you write the spider. Item pipelines and middleware do not run. Without
-SPIDER the project must have exactly one spider.
+stored and no crawl changes, so you can run it while you write the spider. Item pipelines and middleware do not run. The
+callback runs for every status; a notice says where a crawl would not call it. Without SPIDER the project must have exactly
+one spider.
 
 PAGE may also be a local file, such as one that "crawlnode fetch" has saved. Its relative links are resolved against --url.
 
@@ -56,6 +58,8 @@ export const command: CliCommand = {
           ? readLocalPage(context, page)
           : await fetchPage(new Request(page.url), loaded.settings, log, stopOnSignal(), spider);
       noteSkipped(context, loaded.settings);
+      noteStatus(context, loaded.settings, response.status);
+      await noteRule(context, spider, String(options.callback), response.url);
       const { items, requests, unfetchable } = await runCallback(spider, String(options.callback), response);
       printJson(context, {
         url: response.url,
@@ -88,6 +92,28 @@ function noteSkipped(context: Context, settings: Settings): void {
     .filter(([name, number]) => number !== null && !name.endsWith('RedisPipeline'))
     .map(([name]) => name);
   if (skipped.length > 0) note(context, `parse does not run ${skipped.join(', ')}; a crawl does`);
+}
+
+/** Say that a crawl would not pass the page to its callback. */
+function noteStatus(context: Context, settings: Settings, status: number): void {
+  const isPassed =
+    (status >= 200 && status < 300) ||
+    settings.HTTPERROR_ALLOW_ALL ||
+    settings.HTTPERROR_ALLOWED_CODES.includes(status);
+  if (isPassed) return;
+  note(
+    context,
+    `a crawl calls no callback for the status ${status}, only the errback, unless HTTPERROR_ALLOWED_CODES has ${status}`,
+  );
+}
+
+/** `parse` of a CrawlSpider only follows links. Say which callback its rules have for a page. */
+async function noteRule(context: Context, spider: Spider, callback: string, url: string): Promise<void> {
+  if (callback !== 'parse') return;
+  const { ruleFor } = await import('../../spider/rules/crawl-spider.js');
+  const rule = ruleFor(spider, url)?.callback;
+  const name = typeof rule === 'function' ? rule.name : rule;
+  if (name) note(context, `a crawl calls ${name} for links like this one, by a rule: --callback ${name}`);
 }
 
 /** The spider and the page. @throws UsageError when either is missing, or two spiders are named. */

@@ -41,7 +41,7 @@ export function crawlOptions(command: Command): Command {
     .option('-O, --overwrite-output <file>', 'the same, but empty the file first', collect)
     .option('--workers <n>', 'number of nodes, each a process; auto: one per processor', workerCount, 1)
     .option('--max-pages <n>', 'end the run after this many page downloads of all nodes', atLeastOne)
-    .option('--min-items <n>', 'exit with 1 if all nodes of the run together gave fewer items', wholeNumber)
+    .option('--min-items <n>', 'exit with 1 if the run, over all its nodes, gave fewer items', wholeNumber)
     .option('--max-failed <n>', 'exit with 1 if more requests of the run failed; 0 allows none', wholeNumber)
     .option(
       '--max-status <shares>',
@@ -221,11 +221,14 @@ function wholeNumber(text: string): number {
 
 /** `404=5%,5xx=1%` */
 function statusLimits(text: string): StatusLimit[] {
-  return text.split(',').map((one) => {
-    const [, status, percent] = /^\s*([1-9]xx|[1-9]\d\d)\s*=\s*(\d{1,3}(?:\.\d+)?)%\s*$/.exec(one) ?? [];
+  const limits = text.split(',').map((one) => {
+    const [, status, percent] = /^\s*([1-5]xx|[1-9]\d\d)\s*=\s*(\d{1,3}(?:\.\d+)?)%\s*$/.exec(one) ?? [];
     if (status !== undefined && Number(percent) <= 100) return { status, percent: Number(percent) };
     throw new InvalidArgumentError('Expected shares of pages by status, such as 404=5%,5xx=1%.');
   });
+  const twice = limits.find(({ status }, at) => limits.findIndex((other) => other.status === status) < at);
+  if (twice === undefined) return limits;
+  throw new InvalidArgumentError(`The status ${twice.status} is given twice.`);
 }
 
 function gatesOf(options: Readonly<Record<string, unknown>>): RunGates {

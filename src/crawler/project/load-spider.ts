@@ -112,10 +112,10 @@ export async function configureSpider(
   const { refreshOf } = await import('../../spider/refresh.js');
   const { adoptScrapyMembers, memberSettings } = await import('../../spider/loading/scrapy-members.js');
   const { misspeltMembers } = await import('../../spider/loading/misspelt-members.js');
-  const { withoutParse } = await import('../../spider/loading/spider-problems.js');
+  const { withoutParse, withoutRules } = await import('../../spider/loading/spider-problems.js');
   const spider = createSpider(found.SpiderClass, { args, settings: project });
-  const notices = [...misspeltMembers(spider), ...withoutParse(spider)];
   adoptScrapyMembers(spider);
+  const notices = [...misspeltMembers(spider), ...withoutParse(spider), ...withoutRules(spider)];
   // Checked early, so that every command that uses the spider reports bad rules first.
   refreshOf(spider);
   const where = `customSettings of the spider ${found.name} (${found.file})`;

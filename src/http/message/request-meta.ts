@@ -44,7 +44,7 @@ interface OwnMeta {
 
 /** `downloadTimeout` for `download_timeout` and the like, which the compiler refuses too. */
 type OtherSpellings = {
-  [K in keyof OwnMeta as K extends `${string}_${string}` ? CamelCase<K> : never]?: never;
+  [K in keyof OwnMeta as K extends `${string}_${string}` ? CamelCase<K> : never]?: `use ${K}`;
 };
 type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`

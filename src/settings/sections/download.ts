@@ -99,10 +99,10 @@ export const downloadSettings = {
   /** A larger body is logged as a warning. 0 is never. Unit: bytes. Default: 33554432. */
   DOWNLOAD_WARNSIZE: integer({ default: 33_554_432, unit: 'bytes' }),
   /**
-   * The User-Agent header. Name your crawler and a contact address for the operators of a site. Default:
-   * "crawlnode".
+   * The User-Agent header. Name your crawler and a contact address for the operators of a site. An empty text sends
+   * none. Default: "crawlnode".
    */
-  USER_AGENT: text({ default: 'crawlnode' }),
+  USER_AGENT: text({ default: 'crawlnode', pattern: /^/, expects: 'a text' }),
   /**
    * Headers of every request, unless the request sets them itself. Default:
    * {"Accept":"text/html,application/xhtml+xml,application/xml;q=0.9,*\/*;q=0.8","Accept-Language":"en"}.

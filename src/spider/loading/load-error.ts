@@ -11,7 +11,9 @@ export async function loadError(file: string, error: unknown): Promise<SpiderLoa
   const name = shortPath(file);
   // For an error in a helper that the module imports, name both files.
   const location = where === null || where.startsWith(`${name}:`) ? (where ?? name) : `${name} (at ${where})`;
-  const why = isOfCommonJs(error) ? AS_MODULE : `${describeError(error)}${missingPackageHint(error)}`;
+  const why = isOfCommonJs(error)
+    ? AS_MODULE
+    : `${describeError(error)}${missingPackageHint(error)}${missingExportHint(error)}`;
   return new SpiderLoadError(`${location} does not load: ${why}`, { cause: error });
 }
 
@@ -22,6 +24,31 @@ function missingPackageHint(error: unknown): string {
   const { message = '' } = error as { readonly message?: string };
   if (!/^Cannot find package '/.test(message)) return '';
   return '; install it, or where it stands for files of the project, name it in "imports" of package.json, as in "#lib/*": "./lib/*.ts", since paths of tsconfig.json have no effect at run time';
+}
+
+/** What serves in place of classes of Scrapy, Scrapy-Redis and Crawlee. */
+const insteadOfExports: readonly (readonly [name: RegExp, instead: string])[] = [
+  [/^RedisSpider$/, 'write Spider: every spider accepts seeds'],
+  [
+    /^Redis(?:Mixin|\w*Spider)$/,
+    'write CrawlSpider, or another spider of crawlnode: every spider accepts seeds',
+  ],
+  [/(?:Crawler|Process|Runner)$/, 'write a Spider; a program runs it by crawl()'],
+  [/Router$/, 'a callback of a request is a method of the spider'],
+  [/^Dataset$/, 'yield items, which the items list or -o stores'],
+  [/^Request(?:Queue|List)$/, 'the crawl has a queue: yield requests, or use startUrls'],
+  [/^FormRequest$/, 'write new Request(url, { formdata }), or Request.fromForm(response)'],
+  [/^JsonRequest$/, 'write new Request(url, { json })'],
+  [/^\w+Response$/, 'write Response'],
+  [/^(?:Item|Field|ItemLoader)$/, 'yield a plain object, or use loadItem() and field()'],
+  [/^Rule$/, 'a rule is a plain object'],
+];
+
+function missingExportHint(error: unknown): string {
+  const { message = '' } = error as { readonly message?: string };
+  const [, name = ''] = /'crawlnode' does not provide an export named '(\w+)'/.exec(message) ?? [];
+  const [, instead] = insteadOfExports.find(([names]) => names.test(name)) ?? [];
+  return instead === undefined ? '' : `; crawlnode exports no ${name}: ${instead}`;
 }
 
 /** What Node says of a CommonJS module that requires crawlnode, or that stands in a package of ES modules. */

@@ -3,6 +3,7 @@ import { types } from 'node:util';
 import { Request } from '../../http/message/request.js';
 import { kindProblem } from '../kinds/kind-problems.js';
 import { kindOf } from '../method-problem.js';
+import { CrawlSpider } from '../rules/crawl-spider.js';
 import { ruleProblem } from '../rules/rule-problems.js';
 import { Spider } from '../spider.js';
 import { adoptScrapyMembers } from './scrapy-members.js';
@@ -52,7 +53,9 @@ function domainProblem({ allowedDomains = [] }: Spider): string | null {
 function hookProblem(spider: Spider): string | null {
   const hooks = ['parse', 'opened', 'closed', 'idle', 'makeRequestFromData', 'fingerprint'] as const;
   const name = hooks.find((hook) => spider[hook] !== undefined && typeof spider[hook] !== 'function');
-  return name === undefined ? null : `${name} is ${kindOf(spider[name])}; make it a method`;
+  if (name !== undefined) return `${name} is ${kindOf(spider[name])}; make it a method`;
+  const takesSelf = /^[^(]*\(\s*self\b/.test(Function.prototype.toString.call(spider.parse));
+  return takesSelf ? 'parse takes self, as in Python: write *parse(response), and this for the spider' : null;
 }
 
 /** A promise or a generator in place of the text would fail each page that has a link. */
@@ -95,6 +98,16 @@ export function withoutParse(spider: Spider): string[] {
   if (spider.parse !== parse || spider.start !== start || spider.startUrls.length > 0) return [];
   if (spider.makeRequestFromData !== makeRequestFromData) return [];
   return [`the spider ${spider.name} has no method parse, which seeds need that name no other callback`];
+}
+
+/** A sentence for a CrawlSpider that would follow nothing and call nothing. */
+export function withoutRules(spider: Spider): string[] {
+  if (!(spider instanceof CrawlSpider) || spider.rules.length > 0) return [];
+  const { parse, parseStartUrl } = CrawlSpider.prototype;
+  if (spider.parse !== parse || spider.parseStartUrl !== parseStartUrl) return [];
+  return [
+    `the spider ${spider.name} is a CrawlSpider without rules, so it follows no link and gives no item`,
+  ];
 }
 
 /** As in Scrapy since 2.5.1: without a domain the credentials would be sent to any site. */

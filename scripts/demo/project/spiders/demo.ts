@@ -1,5 +1,5 @@
 /** The demo's spider: every page is a book, and every link is followed. */
-import { type Response, Spider } from 'crawlnode';
+import { number, type Response, Spider } from 'crawlnode';
 
 export default class Demo extends Spider {
   name = 'demo';
@@ -10,7 +10,7 @@ export default class Demo extends Spider {
     yield {
       url: response.url,
       title: response.css('h1::text').get(),
-      price: Number(response.css('span.price::text').get()),
+      price: number(response.css('span.price::text').get()),
     };
     yield* response.followAll(response.links(), this.parse);
   }

@@ -49,13 +49,14 @@ export function cssQuery(selector: string, xml: boolean): CssQuery {
 function compileQuery(selector: string, xml: boolean): CssQuery {
   let groups: Group[];
   try {
+    if (typeof selector !== 'string') throw new Error('it is no text');
     if (selector.trim() === '') throw new Error('it is empty');
     groups = groupsOf(parse(selector), xml);
     // What css-select does not know, such as `:frobnicate`, shows only in compiling.
     for (const group of groups) testOf(selector, group, null, xml);
   } catch (cause) {
     throw new UsageError(
-      `The CSS selector ${JSON.stringify(selector)} is not valid: ${(cause as Error).message}`,
+      `The CSS selector ${JSON.stringify(selector)} is not valid: ${(cause as Error).message.replace(/found $/, 'found its end')}`,
       { cause },
     );
   }

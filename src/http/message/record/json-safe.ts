@@ -89,14 +89,15 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-function describe(value: unknown): string {
+/** What a value is, such as `a SelectorList`. The build names some classes `_SelectorList`. */
+export function describe(value: unknown): string {
   if (value === undefined || value === null) return String(value);
   if (typeof value === 'function') return 'a function';
   if (Array.isArray(value)) return 'an array';
   if (typeof value !== 'object') return `a ${typeof value}`;
   const name: unknown = value.constructor?.name;
   if (typeof name !== 'string' || name === '') return 'an instance of a class';
-  return `${/^[AEIOU]/.test(name) ? 'an' : 'a'} ${name}`;
+  return `${/^_?[AEIO]/.test(name) ? 'an' : 'a'} ${name.replace(/^_/, '')}`;
 }
 
 function hint(value: object): string {
@@ -105,7 +106,8 @@ function hint(value: object): string {
   if (value instanceof Set) return '; give an array of it';
   if (value instanceof Promise) return '; await it';
   if (value instanceof Uint8Array) return "; give it as base64 text, or as the request's body";
-  return '';
+  if (value instanceof URL) return '; give its href';
+  return '; give plain data';
 }
 
 function pathOf(path: string, key: string): string {
