@@ -66,7 +66,7 @@ export async function crawlAsNode(deps: NodeDeps): Promise<NodeResult> {
     reason: end.reason,
     exitCode: failure === null ? end.exitCode : 1,
     hasWaited: end.hasWaited === true,
-    message: end.message ?? failure ?? lossWhy,
+    message: (end.exitCode === 0 ? failure : null) ?? end.message ?? failure ?? lossWhy,
     ...{ pages, failed, items, elapsedMs },
     deadEnds: node.deadEnds.list(),
     unusedSlots: node.unusedSlots.list(),
@@ -83,6 +83,7 @@ async function withModules(
   run: () => Promise<NodeEnding>,
 ): Promise<NodeEnding> {
   const { pipelines, middleware, extensions } = deps;
+  let hasWaited = false;
   const openAll = (name: string, modules: OpenModules | null | undefined) =>
     hooks.open(`open() of the ${name}`, () => modules?.open(), modules?.opening);
   try {
@@ -90,11 +91,13 @@ async function withModules(
       (await openAll('item pipelines', pipelines)) &&
       (await openAll('middleware', middleware)) &&
       (await openAll('extensions', extensions));
-    return areOpen ? await run() : ending('shutdown');
+    const end = areOpen ? await run() : ending('shutdown');
+    hasWaited = end.hasWaited === true;
+    return end;
   } finally {
     await hooks.close('close() of the extensions', () => extensions?.close());
     await hooks.close('close() of the middleware', () => middleware?.close());
-    await hooks.close('close() of the item pipelines', () => pipelines.close());
+    await hooks.close('close() of the item pipelines', () => pipelines.close(hasWaited));
     await outsideStats.write();
   }
 }

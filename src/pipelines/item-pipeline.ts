@@ -58,6 +58,8 @@ export interface ItemPipelines extends OpenModules {
   goOn(waiting: WaitingItem, result: FileResult, observer?: ItemObserver): Promise<ProcessedItems>;
   /** The pipeline that fetches files under a name; null where there is none. */
   fileStage(name: string): FileStage | null;
+  /** @param hasWaited the node has waited for WAIT_TIMEOUT already, so that no pipeline is waited for any more */
+  close(hasWaited?: boolean): Promise<void>;
   /** Those with `committed`, by their order. */
   readonly withCommitted: readonly LoadedPipeline[];
 }

@@ -107,6 +107,9 @@ describe('the first crawl of a newcomer', () => {
       items: 5,
     });
 
+    expect((await run('crawl', 'shop', '--exit-when-done', '--job', 'two')).stdout).toContain(
+      'items: in the items list; "crawlnode items shop --job two list" shows them',
+    );
     const parse = (name: string, body: string) =>
       spider(name, [site.url]).replace(/\*parse[\s\S]*\n\}/, `*parse(response: Response) { ${body} }\n}`);
     await project.write('spiders/bare.ts', parse('bare', "if (response.css('.none').length > 0) yield {};"));
@@ -131,6 +134,16 @@ describe('the first crawl of a newcomer', () => {
     );
     const csv = await run('crawl', 'odd', '-o', 'odd.csv', '--exit-when-done');
     expect(csv.stdout).toMatch(/^\S+odd\.csv has no column for b, c of 4 items; FEEDS may name/m);
+    await project.write(
+      'spiders/closes.ts',
+      spider('closes', [site.url]).replace('*parse', 'closed() { throw new Error("no mail"); }\n  *parse'),
+    );
+    const closed = await run('crawl', 'closes', '--exit-when-done');
+    const fatal = closed.stderr.trim().split('\n').at(-1)!;
+    expect(JSON.parse(fatal)).toMatchObject({
+      ...{ level: 'fatal', code: 'hook_error', exitCode: 1 },
+      msg: expect.stringContaining('closed() of the spider "closes" failed'),
+    });
     await project.write('spiders/bad.ts', parse('bad', "response.css('a[').get();"));
     const failing = await run('crawl', 'bad', '--exit-when-done');
     expect(failing.stderr).toContain('"reason":"callback_error"');

@@ -1,5 +1,6 @@
 /** The package as another project uses it: packed, unpacked into an empty folder, and linked. */
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdir, readFile, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -109,9 +110,26 @@ async function pack(): Promise<string> {
   ];
   const unwanted = files
     .map((file) => file.path)
-    .filter((file) => /^(src|test|bench|scripts|\.)|dev\.ts|tsconfig/.test(file));
+    .filter((file) =>
+      /^(src(?!\/frontier\/embedded\/schema\.sql$)|test|bench|scripts|\.)|dev\.ts|tsconfig/.test(file),
+    );
   expect(unwanted).toEqual([]);
+  expect(deadLinks(files.map((file) => file.path))).toEqual([]);
   return path.join(dir, filename);
+}
+
+/** Links of the documentation that lead out of the package. The tests that prove the README are in the repository alone. */
+function deadLinks(files: readonly string[]): string[] {
+  const targets = new Set(files.flatMap((file) => [file, path.dirname(file)]));
+  const linksOf = (file: string) =>
+    [...readFileSync(path.join(root, file), 'utf8').matchAll(/\]\(([^)#\s]+)/g)]
+      .map(([, link = '']) => link)
+      .filter((link) => !/^[a-z]+:/.test(link))
+      .map((link) => path.join(path.dirname(file), link).replace(/\/$/, ''));
+  return files
+    .filter((file) => file.endsWith('.md'))
+    .flatMap(linksOf)
+    .filter((target) => !targets.has(target) && !target.startsWith('test/'));
 }
 
 /** What `npm install crawlnode-x.y.z.tgz` puts there; the dependencies are this checkout's instead of downloaded. */

@@ -128,6 +128,15 @@ export function recovery(crawl: () => Crawl): void {
   });
 
   describe('reconcile', () => {
+    it('puts the best request of a domain back before the others', async () => {
+      const { frontier } = await crawl().node();
+      await frontier.push([request('low'), request('high', { priority: 5 })], 'links');
+      expect(nameOf(await takeOne(frontier))).toBe('high');
+      expect(await frontier.reconcile([], 0)).toEqual({ lost: [], returned: 1 });
+      expect(await frontier.verify()).toEqual([]);
+      expect(nameOf(await takeOne(frontier))).toBe('high');
+    });
+
     it('returns leases the node does not hold, and names those the store does not know', async () => {
       const { frontier } = await crawl().node();
       await frontier.push([request('a'), request('b'), request('c')], 'links');

@@ -66,6 +66,13 @@ export const bombs = [
   { name: 'attributes', by: 'xpath', argument: '//p[@a]/@a', ...deep('<p a=b></p>', 240_000) },
   { name: 'nested', by: 'css', argument: 'div', ...deep('<p>x</p>', 120_000), ...selectorCost },
   {
+    name: 'nested in many places',
+    by: 'css',
+    argument: 'div',
+    ...deep(`${'</div>'.repeat(500)}${'<div>'.repeat(500)}x`, 700),
+    ...selectorCost,
+  },
+  {
     name: 'nested',
     by: 'xpath',
     argument: '//div[contains(., "z")]',

@@ -1,16 +1,19 @@
 /** `crawlnode inspect S URL`: the state of one request. */
 import type { Command } from 'commander';
+import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import type { Identified } from '../../crawler/requests/identify-request.js';
 import { domainOfRecord, readRecord } from '../../crawler/requests/recorded-request.js';
 import { maskedCookies } from '../../crawler/requests/session-cookies.js';
+import { statsOf } from '../../crawler/stats/crawl-stats.js';
 import { duration, howMany } from '../../format-amounts.js';
 import type { Inspection, RequestLife, RequestState } from '../../frontier/frontier.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
 import type { CliCommand } from '../command.js';
-import { masked, print, printJson } from '../context.js';
+import { masked, note, print, printJson } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
 import { jobOption, spiderWords } from '../options/spider-argument.js';
 import { withIdentifier } from '../project/request-identity.js';
+import { isMissingJob, noSuchJob } from '../reports/crawl-state-text.js';
 import { oneLine } from '../terminal/printable.js';
 
 const help = `
@@ -69,6 +72,11 @@ export const command: CliCommand = {
       const most = settings.COOKIES_MAX_HEADER;
       const cookies = await maskedCookies(frontier, described.url, record, most);
       const shown = { ...crawl, ...described, cookies };
+      if (
+        shown.state === 'unknown' &&
+        isMissingJob(statsOf({ ...crawl, frontier }, await frontier.snapshot()))
+      )
+        note(context, noSuchJob(crawlName(crawl)));
       if (context.globals.json) printJson(context, masked(context, shown));
       else {
         const rows = { ...shown, ...inWords(described, crawlArguments(context, crawl), Date.now()) };

@@ -14,7 +14,7 @@ import { loadSpiderOrSettings } from '../project/open-project.js';
 import type { CleanPolicy } from '../reset/clean-policy.js';
 import { resetCrawls } from '../reset/reset-crawls.js';
 import { namedParts } from '../reset/reset-parts.js';
-import { noSuchCrawl, type ResetCrawl } from '../reset/reset-plan.js';
+import type { ResetCrawl } from '../reset/reset-plan.js';
 
 /** The parts without `--only` or `--all`. They do not include the items. */
 const DEFAULT_PARTS: readonly Part[] = ['queue', 'dupefilter', 'start_urls', 'failed', 'stats'];
@@ -88,12 +88,13 @@ export const command: CliCommand = {
   },
 };
 
-/** The crawls of all jobs of a spider, with the unnamed one. @throws UsageError when the store has none */
-async function jobsOf(context: Context, { spider, settings }: ResetCrawl): Promise<ResetCrawl[]> {
+/** The crawls of all jobs of a spider, with the unnamed one; that one alone where the store has none. */
+async function jobsOf(context: Context, unnamed: ResetCrawl): Promise<ResetCrawl[]> {
+  const { spider, settings } = unnamed;
   const { crawls, isCut } = await crawlsInStore(settings);
   if (isCut) note(context, 'this Redis has very many keys, and not all were read: there may be more jobs');
   const jobs = crawls.filter((crawl) => crawl.spider === spider);
-  if (jobs.length === 0) throw noSuchCrawl({ spider, job: null, settings });
+  if (jobs.length === 0) return [unnamed];
   return jobs.map(({ job }) => ({ spider, job, settings: { ...settings, JOB: job } }));
 }
 

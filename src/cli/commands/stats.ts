@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { type CrawlName, crawlName, crawlsInStore } from '../../crawler/project/crawls-in-store.js';
 import { openOptions } from '../../crawler/project/open-frontier.js';
-import { type CrawlStats, statsOf } from '../../crawler/stats/crawl-stats.js';
+import { statsOf } from '../../crawler/stats/crawl-stats.js';
 import { type DomainOrder, domainOrders, readDomains } from '../../crawler/stats/domain-reports.js';
 import { StatsReader } from '../../crawler/stats/read-stats.js';
 import { RefusedError, UsageError } from '../../errors.js';
@@ -18,6 +18,7 @@ import { parseDuration } from '../options/duration.js';
 import { atLeastOne } from '../options/option-parsers.js';
 import { jobOption, settingTextsOf } from '../options/spider-argument.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
+import { isMissingJob, noSuchJob } from '../reports/crawl-state-text.js';
 import { detail, type StatsSample, sampleStats, watchLine } from '../reports/stats-detail.js';
 import { crawlsTable } from '../reports/stats-table.js';
 import { domainsTable, eventsTable, historyTable, thinned } from '../reports/telemetry-tables.js';
@@ -92,7 +93,11 @@ export const command: CliCommand = {
       else if (crawls.length > 0 || context.globals.json) {
         const samples = await read();
         const [first] = samples;
-        if (spider !== undefined && first !== undefined) noteMissingJob(context, first.stats);
+        if (first !== undefined && samples.every(({ stats }) => isMissingJob(stats)))
+          note(
+            context,
+            noSuchJob(spider === undefined ? `of the job ${first.stats.job}` : crawlName(first.stats)),
+          );
         if (context.globals.json) printJson(context, json(samples));
         else print(context, text(samples, null));
       }
@@ -102,16 +107,6 @@ export const command: CliCommand = {
     }
   },
 };
-
-/** The zeros of a job that the store does not have look like those of one that has only begun. */
-function noteMissingJob(
-  context: Context,
-  { spider, job, accepted, seen, startUrls, nodes, run }: CrawlStats,
-): void {
-  if (job === null || run !== null || accepted + seen + startUrls + nodes.length > 0) return;
-  const name = crawlName({ spider, job });
-  note(context, `there is no crawl ${name} in the store; "crawlnode stats" lists the crawls there`);
-}
 
 interface Crawl extends CrawlName {
   readonly frontier: Frontier;

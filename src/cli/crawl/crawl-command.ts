@@ -221,11 +221,14 @@ function wholeNumber(text: string): number {
 
 /** `404=5%,5xx=1%` */
 function statusLimits(text: string): StatusLimit[] {
-  return text.split(',').map((one) => {
-    const [, status, percent] = /^\s*([1-9]xx|[1-9]\d\d)\s*=\s*(\d{1,3}(?:\.\d+)?)%\s*$/.exec(one) ?? [];
+  const limits = text.split(',').map((one) => {
+    const [, status, percent] = /^\s*([1-5]xx|[1-9]\d\d)\s*=\s*(\d{1,3}(?:\.\d+)?)%\s*$/.exec(one) ?? [];
     if (status !== undefined && Number(percent) <= 100) return { status, percent: Number(percent) };
     throw new InvalidArgumentError('Expected shares of pages by status, such as 404=5%,5xx=1%.');
   });
+  const twice = limits.find(({ status }, at) => limits.findIndex((other) => other.status === status) < at);
+  if (twice === undefined) return limits;
+  throw new InvalidArgumentError(`The status ${twice.status} is given twice.`);
 }
 
 function gatesOf(options: Readonly<Record<string, unknown>>): RunGates {

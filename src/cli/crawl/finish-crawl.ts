@@ -1,5 +1,5 @@
 /** The end of a crawl command: gates, final log line, summary and exit code. */
-import { type GateVerdict, judgeRun } from '../../crawler/run/run-gates.js';
+import { failureCode, type GateVerdict, judgeRun } from '../../crawler/run/run-gates.js';
 import type { NodeResult } from '../../node/node-options.js';
 import { type FatalFields, fatalLine } from '../messages/error-report.js';
 import { oneLine } from '../terminal/printable.js';
@@ -75,7 +75,8 @@ function logEnding(
     return;
   }
   const givenUp = exitCode === 0 && code === 1 ? `${reason}, but a node was given up` : reason;
-  fatal({ code: reason, exitCode: code, ...report }, message ?? givenUp);
+  const ownCode = exitCode === 0 || reason === 'died' ? reason : failureCode(reason);
+  fatal({ code: ownCode, exitCode: code, ...report }, message ?? givenUp);
 }
 
 /** Names the files that `-O` overwrote with a result that failed its gate. */

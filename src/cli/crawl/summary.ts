@@ -104,8 +104,12 @@ export function printSummary(output: Context, summary: Summary): void {
       `${path} has no column for ${names}${more} of ${howMany(count, 'item')}; FEEDS may name all columns (fields)`,
     );
   }
-  if (items > 0 && feeds.length === 0 && !isListed) {
-    say('items: in no file (-o) and not in the items list (RedisPipeline), only in your item pipelines');
+  if (items > 0 && feeds.length === 0) {
+    say(
+      isListed
+        ? `items: in the items list; "crawlnode items ${args} list" shows them, "export -o FILE" in place of "list" writes them to a file`
+        : 'items: in no file (-o) and not in the items list (RedisPipeline), only in your item pipelines',
+    );
   }
 }
 

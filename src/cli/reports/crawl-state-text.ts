@@ -4,6 +4,21 @@ import type { CrawlStats } from '../../crawler/stats/crawl-stats.js';
 import { duration, howMany } from '../../format-amounts.js';
 import type { Paint } from '../terminal/colour.js';
 
+/** Whether the store has nothing of a job. Its zeros look like those of a job that has only begun. */
+export function isMissingJob({
+  job,
+  accepted,
+  seen,
+  startUrls,
+  nodes,
+  run,
+}: Omit<CrawlStats, 'spider'>): boolean {
+  return job !== null && run === null && accepted + seen + startUrls + nodes.length === 0;
+}
+
+export const noSuchJob = (crawl: string) =>
+  `there is no crawl ${crawl} in the store; "crawlnode stats" lists the crawls there`;
+
 /** For the head of `stats SPIDER`, the table of crawls and the lines of `--watch`. */
 export function stateText(stats: CrawlStats, paint: Paint, nowMs: number): string {
   const { nodes, run, pagesPerSecond } = stats;

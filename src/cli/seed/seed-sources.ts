@@ -27,6 +27,9 @@ export async function seedSources(
   if (seeds.length + given.length === 0 && names.length === 0 && !stdin) {
     throw new UsageError('no seeds: give URLs, --file FILE, --stdin or --sitemap URL');
   }
+  if (options.column !== undefined && names.length === 0 && !stdin) {
+    throw new UsageError('--column goes with --file or --stdin: it names a column of a CSV file');
+  }
   const sinceMs = instantOf(options.since);
   if (sinceMs !== null && given.length === 0) {
     throw new UsageError('--since goes with --sitemap: only sitemaps say when a page has changed');

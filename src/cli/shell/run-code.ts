@@ -7,8 +7,8 @@ type Run = () => Promise<unknown>;
 const AsyncFunction = (async () => {}).constructor as new (code: string) => Run;
 
 /**
- * Run code in the global object, which has the names of the session. The value of an expression is printed, a text without
- * quotes.
+ * Run code in the global object, which has the names of the session. The value of the expression that it is, or ends with on a line of its own, is
+ * printed, a text without quotes.
  * @throws UsageError for code that does not compile; CrawlnodeError `shell_code` for an error of the code
  */
 export async function runCode(context: Context, session: ShellSession, code: string): Promise<void> {
@@ -23,15 +23,20 @@ export async function runCode(context: Context, session: ShellSession, code: str
   if (value !== undefined) print(context, typeof value === 'string' ? value : session.write(value));
 }
 
-/** As an expression if it is one, otherwise as statements. */
+/** Statements, of which the last lines are returned if they are an expression. */
 function compiled(code: string): Run {
-  try {
-    return new AsyncFunction(`return (${code.trim().replace(/;$/, '')}\n)`);
-  } catch {
+  const lines = code.trim().replace(/;$/, '').split('\n');
+  for (let at = 0; at < lines.length; at += 1) {
+    const [before, last] = [lines.slice(0, at).join('\n'), lines.slice(at).join('\n')];
     try {
-      return new AsyncFunction(code);
-    } catch (cause) {
-      throw new UsageError(`the code does not compile: ${messageOf(cause)}`, { cause });
+      return new AsyncFunction(`${before}\nreturn (${last}\n)`);
+    } catch {
+      // More of it are statements.
     }
+  }
+  try {
+    return new AsyncFunction(code);
+  } catch (cause) {
+    throw new UsageError(`the code does not compile: ${messageOf(cause)}`, { cause });
   }
 }

@@ -72,8 +72,8 @@ export function committedPipelines(options: CommittedOptions): CommittedPipeline
     }
   }
 
-  async function close(): Promise<void> {
-    const graceMs = options.force.aborted ? 0 : options.graceMs;
+  async function close(hasWaited = false): Promise<void> {
+    const graceMs = hasWaited || options.force.aborted ? 0 : options.graceMs;
     unaccepted = callers.length === 0 ? null : 'committed() of an item pipeline did not end in time';
     const left = await Promise.all(callers.map((caller) => caller.stop(graceMs)));
     unaccepted = left.find((why) => why !== null) ?? null;

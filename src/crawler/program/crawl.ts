@@ -1,6 +1,5 @@
 /** `crawl()`: one node in the process of a program. It prints nothing and does not end the process. */
 
-import { commandErrorCodes, type ErrorCode } from '../../error-codes.js';
 import { CrawlnodeError, FrontierUnavailableError, messageOf, RefusedError } from '../../errors.js';
 import type { JsonObject } from '../../http/message/record/request-record.js';
 import type { Response } from '../../http/message/response.js';
@@ -11,7 +10,7 @@ import { userFeedRecords } from '../feeds/user-feed-records.js';
 import { logSettingNotices } from '../project/load-spider.js';
 import { openOptions, withFrontier } from '../project/open-frontier.js';
 import { runCrawl } from '../run/run-crawl.js';
-import { judgeRun, noGates } from '../run/run-gates.js';
+import { failureCode, judgeRun, noGates } from '../run/run-gates.js';
 import { nodeIdOf } from '../run/run-node.js';
 import { statsOf } from '../stats/crawl-stats.js';
 import { checkCall } from './check-call.js';
@@ -78,7 +77,7 @@ async function onlyOnce<T>(crawl: string, name: string, run: () => Promise<T>): 
 /** @throws CrawlnodeError for an ending that the command line reports with exit code 1 */
 function refuseFailure({ exitCode, reason, message }: NodeResult): void {
   if (exitCode === 0) return;
-  const code = Object.hasOwn(commandErrorCodes, reason) ? (reason as ErrorCode) : 'hook_error';
+  const code = failureCode(reason);
   const what = message ?? `the crawl ended: ${reason}`;
   throw exitCode === 4 ? new FrontierUnavailableError(what, { code }) : new CrawlnodeError(code, what);
 }

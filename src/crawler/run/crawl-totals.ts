@@ -8,12 +8,12 @@ import { latestTotals } from './run-gates.js';
 /** The combined result of the nodes of one command. */
 export function combine(results: readonly NodeResult[], elapsedMs: number): NodeResult {
   const sum = (of: keyof CrawlTotals) => results.reduce((total, result) => total + result[of], 0);
+  // Prefer a result without a message: a node that joined after the end has one that does not apply to the others.
+  const good = [...results.filter(({ message }) => message === null), ...results];
   const worst =
     results.find(({ exitCode }) => exitCode !== 0) ??
-    results.find(({ reason }) => reason !== 'finished') ??
-    // Prefer a result without a message: a node that joined after the end has one that does not apply to the others.
-    results.find(({ message }) => message === null) ??
-    results[0];
+    good.find(({ reason }) => reason !== 'finished') ??
+    good[0];
   return {
     reason: worst?.reason ?? 'died',
     exitCode: worst?.exitCode ?? 1,

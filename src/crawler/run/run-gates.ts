@@ -1,5 +1,6 @@
 /** When `crawl` fails although its nodes ended in good order: gates of the command line, and a run without any good page. */
 
+import { commandErrorCodes, type ErrorCode } from '../../error-codes.js';
 import { howMany, n } from '../../format-amounts.js';
 import type { NodeResult, RunTotals } from '../../node/node-options.js';
 
@@ -83,6 +84,11 @@ export function judgeRun(gates: RunGates, result: Pick<NodeResult, 'run' | 'reas
 
 type Failure = Extract<GateVerdict, { kind: 'failed' }>;
 const failure = (code: Failure['code'], message: string): Failure => ({ kind: 'failed', code, message });
+
+/** The error code of a node that failed: its reason, or that of a closing hook of the project, after which the reason stays. */
+export function failureCode(reason: string): ErrorCode {
+  return Object.hasOwn(commandErrorCodes, reason) ? (reason as ErrorCode) : 'hook_error';
+}
 
 /** The latest totals of a run that several nodes read. Totals only grow, so the largest are the latest. */
 export function latestTotals(runs: readonly (RunTotals | null)[]): RunTotals | null {

@@ -67,9 +67,9 @@ export type BackupEntry =
   | {
       readonly kind: 'seen';
       readonly values: readonly string[];
-      /** For a TimedRFPDupeFilter: when each fingerprint expires; null is never. */
+      /** Of a class whose fingerprints expire: when each does; null is never. */
       readonly untilMs?: readonly (number | null)[];
-      /** For a StateDupeFilter. */
+      /** Of a class that follows requests. */
       readonly lives?: readonly RequestLife[];
     }
   /** Pieces of the bits of a BloomDupeFilter: the position, which depends on the engine, and the bits in base64. */

@@ -10,9 +10,6 @@ import { selectXPath, type XPathVariables } from './xpath/xpath-query.js';
 /** Characters of the HTML of all elements that `getAll()` gives. */
 const MAX_MARKUP_CHARACTERS = 64 * 1024 * 1024;
 
-/** Longer HTML is copied into one piece: many elements within each other may be kept. */
-const LONG_MARKUP_CHARACTERS = 16 * 1024;
-
 /**
  * A list of selected elements, or of texts after `::text` and `::attr(name)`.
  * ```ts
@@ -153,8 +150,8 @@ export class SelectorList implements Iterable<SelectorList> {
     boundEscapes([one], this.#xml);
     // utf8: only what markup needs is escaped, letters beyond ASCII stay.
     const html = DomUtils.getOuterHTML(one, { xmlMode: this.#xml, encodeEntities: 'utf8' });
-    // It is a rope, which takes ten times the memory of its text.
-    return html.length < LONG_MARKUP_CHARACTERS ? html : detached(html);
+    // It is a rope, which takes ten times the memory of its text: many elements within each other may be kept.
+    return detached(html);
   }
 }
 

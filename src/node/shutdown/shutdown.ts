@@ -16,7 +16,7 @@ const LAST_WORDS_MS = 1_000;
 
 const notInOrder = 'this node could not deregister; other nodes will recover the requests it held';
 const keptNotice =
-  'the crawl is kept, as a signal, stop or budget ended it: SCHEDULER_PERSIST false clears only finished crawls';
+  'the crawl is kept, as it did not finish: SCHEDULER_PERSIST false clears only finished crawls';
 
 export interface Leaving {
   readonly frontier: Frontier;

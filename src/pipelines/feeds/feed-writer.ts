@@ -77,7 +77,7 @@ export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
     if (options.overwrite) {
       log.info(
         { file: path, items: checkpoint.sequence },
-        '-O does not empty the file, as this job has written to it before; reset the job to begin anew',
+        '-O keeps what this job has written to the file, unless the crawl is flushed now; reset the job to begin anew',
       );
     }
     return new FeedFile(options, content, reached);

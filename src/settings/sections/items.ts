@@ -1,6 +1,7 @@
 /** Settings: where items go. */
 import path from 'node:path';
 import * as z from 'zod';
+import { SettingsError } from '../../errors.js';
 import { choice, decimal, flag, integer, map, moduleNumber, text, withoutEffect } from '../kinds.js';
 
 const GZIP_NAMES = ['GzipPlugin', 'scrapy.extensions.postprocessing.GzipPlugin'] as const;
@@ -55,15 +56,16 @@ export const itemSettings = {
       expects:
         'a map of files to { format, overwrite, fields, indent, store_empty, batch_item_count, item_filter, postprocessing, escape_formulas } (instead of item_classes use item_filter; instead of uri_params %(name)s, %(job)s and %(time)s; files are UTF-8)',
     }),
-    resolve: (feeds: Record<string, z.output<typeof feed>>, dir: string) =>
-      Object.fromEntries(
-        Object.entries(feeds).map(([file, options]) => [
-          /^(?:[a-z][a-z0-9+.-]*:\/\/|stdout:)/i.test(file) ? file : path.resolve(dir, file),
-          options.item_filter == null
-            ? options
-            : { ...options, item_filter: path.resolve(dir, options.item_filter) },
-        ]),
-      ),
+    resolve: (feeds: Record<string, z.output<typeof feed>>, dir: string) => {
+      const resolved = new Map<string, z.output<typeof feed>>();
+      for (const [name, options] of Object.entries(feeds)) {
+        const file = /^(?:[a-z][a-z0-9+.-]*:\/\/|stdout:)/i.test(name) ? name : path.resolve(dir, name);
+        if (resolved.has(file)) throw new SettingsError(`FEEDS names ${file} twice, once as ${name}`);
+        const filter = options.item_filter;
+        resolved.set(file, filter == null ? options : { ...options, item_filter: path.resolve(dir, filter) });
+      }
+      return Object.fromEntries(resolved);
+    },
   },
   /**
    * How many committed items may wait for a file of FEEDS or -o that cannot be written, or for committed() of

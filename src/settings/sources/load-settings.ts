@@ -203,12 +203,16 @@ const onlyWith = {
 } as const;
 
 function unusedDupefilterSettings(values: ReadonlyMap<string, Given>): string[] {
-  const used = values.get('DUPEFILTER_CLASS')?.value ?? definitions.DUPEFILTER_CLASS.default;
-  return Object.entries(onlyWith).flatMap(([name, needed]) => {
+  const chosen = values.get('DUPEFILTER_CLASS');
+  const used = chosen?.value ?? definitions.DUPEFILTER_CLASS.default;
+  const isEndless = used === 'TimedRFPDupeFilter' && !values.get('DUPEFILTER_EXPIRE')?.value;
+  const endless = `${chosen?.where}: DUPEFILTER_CLASS TimedRFPDupeFilter forgets nothing without DUPEFILTER_EXPIRE`;
+  const unused = Object.entries(onlyWith).flatMap(([name, needed]) => {
     const given = values.get(name);
     if (given === undefined || used === needed) return [];
     return [`${given.where}: ${name} has no effect with DUPEFILTER_CLASS ${used}: only ${needed} uses it`];
   });
+  return isEndless ? [...unused, endless] : unused;
 }
 
 /** Lists and maps. What else a schema of one's own makes, such as a Buffer, stays as it is. */

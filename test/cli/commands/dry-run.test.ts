@@ -133,6 +133,8 @@ it.each([
   ['-s FEEDS={"a.jsonl":{"item_filter":"./nope.ts"}}', 2, 'nope.ts, which does not exist'],
   ['-s ITEM_PIPELINES={"ImagesPipeline":1}', 2, 'set IMAGES_STORE to the folder of its files'],
   ['--min-items many', 2, 'Expected a whole number'],
+  ['--max-status 9xx=5%', 2, 'Expected shares of pages by status'],
+  ['--max-status 404=5%,404=1%', 2, 'The status 404 is given twice'],
 ])('%s is found, with the exit code of the crawl', async (args, exitCode, message) => {
   const { code, stdout, stderr } = await dryRun(...args.split(' '));
   expect({ code, stdout, stderr }).toEqual({

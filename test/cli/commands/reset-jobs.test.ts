@@ -27,6 +27,8 @@ describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
       });
     }
     expect(await run('reset', 'news', '--yes')).toMatchObject({ code: 0 });
+    const old = ['--all-jobs', '--older-than', '30d', '--all', '--yes'];
+    expect(await run('reset', 'news', ...old)).toMatchObject({ code: 0 });
     if (engine === 'embedded') expect(here.project.exists('.crawlnode')).toBe(false);
   });
 

@@ -59,6 +59,10 @@ describe.each(engines)('on the %s engine', (engine) => {
       code: 2,
       stdout: '{"accepted":0,"duplicates":0,"bad":1}\n',
     });
+    expect(await run(['seed', 'news', 'http://a.example/', '--column', 'x'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--column goes with --file or --stdin'),
+    });
     expect(await run(['seed', 'news'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('no seeds'),
@@ -159,6 +163,12 @@ describe.each(engines)('on the %s engine', (engine) => {
       });
       const known = await run(['stats', 'news', '--job', 'may', ...json]);
       expect(known.stderr).not.toContain('there is no crawl');
+      const told = 'there is no crawl of the job mai in the store';
+      expect((await run(['stats', '--job', 'mai', ...json])).stderr).toContain(told);
+      const inspected = await run(['inspect', 'news@mai', 'http://a.example/', ...json]);
+      expect(inspected.stderr).toContain('there is no crawl news@mai in the store');
+      const named = await run(['inspect', 'news@may', 'http://b.example/', ...json]);
+      expect(named.stderr).not.toContain('there is no crawl');
     }
   });
 

@@ -44,6 +44,12 @@ const shell = (args: readonly string[], more: object = {}) =>
   runCli(['shell', ...args], { cwd: project.path('outside'), ...obeying, ...more });
 
 describe('shell --eval', () => {
+  it('prints the expression that statements end with, also of code from a pipe', async () => {
+    const input = 'const a = 20;\nfor (const b of [1]) {\n  a * b;\n}\na\n  * 2;\n';
+    expect(await shell([], { input })).toMatchObject({ code: 0, stdout: '40\n' });
+    expect(await shell(['-e', 'for (const b of [1]) {\n  b;\n}'])).toMatchObject({ code: 0, stdout: '' });
+  });
+
   it('has response and request, follows fetch, and prints the value', async () => {
     const code = `[response.status, (await fetch(response.urljoin('/page/1.html'), { meta: { n: 1 } })).url,
       response.meta.n, request.method, response.css('a').length > 0]`;

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/cli/context.js';
 import { readableLine } from '../../../src/cli/log/readable-line.js';
+import { alignColumns } from '../../../src/cli/terminal/align-columns.js';
 import { oneLine, printable, printableJson } from '../../../src/cli/terminal/printable.js';
 import { rowPrinter } from '../../../src/cli/terminal/result-rows.js';
 import { combine, difference } from '../../../src/crawler/run/crawl-totals.js';
@@ -10,6 +11,14 @@ import { createProject } from '../../helpers/project.js';
 import { startSite } from '../../helpers/sites/site.js';
 
 describe('text for a terminal', () => {
+  it('other rows of a table are not padded to a name of any length', () => {
+    const [, short] = alignColumns([
+      ['x'.repeat(1_000_000), '1'],
+      ['y', '2'],
+    ]);
+    expect(short!.length).toBeLessThan(300);
+  });
+
   it('escape sequences of crawled text show instead of acting', () => {
     expect(printable('a\x1b[2Jb\x9b1mc\rd\te\nf')).toBe('a\\x1b[2Jb\\x9b1mc\\x0dd\te\nf');
     expect(oneLine('two\n  lines')).toBe('two lines');
@@ -137,6 +146,8 @@ describe('the summary of several nodes', () => {
     const worst = { ...result, reason: 'frontier_gone', exitCode: 1 as const, message: 'gone' };
     expect(combine([result, worst], 9)).toEqual({ ...worst, pages: 4, failed: 2, items: 6, elapsedMs: 9 });
     expect(combine([result, { ...result, reason: 'shutdown' }], 9).reason).toBe('shutdown');
+    const late = { ...result, reason: 'closespider_pagecount', message: 'the same budget closed the run' };
+    expect(combine([late, { ...late, message: null }], 9)).toMatchObject({ message: null });
     expect(combine([], 9)).toMatchObject({ reason: 'died', exitCode: 1, pages: 0 });
   });
 

@@ -117,7 +117,8 @@ onEachEngine('on the %s engine', (engine) => {
   it('holds items back that it does not accept: the node ends with 1, they wait, and the next run passes them on', async () => {
     const site = await seeded();
     breakIt();
-    const ended = await crawl();
+    // It has waited for WAIT_TIMEOUT, and does not wait once more.
+    const ended = await crawl('-s', 'SHUTDOWN_TIMEOUT=3600');
     expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('the database is away') });
     expect(await waiting()).toEqual([12]);
     const { stdout: stats } = await run('stats', 'news', '--json');

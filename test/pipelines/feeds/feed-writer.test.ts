@@ -473,7 +473,7 @@ test('-O of a job that has written to the file goes on and says so', async () =>
   outbox.add({ n: 2 });
   await again.drain();
   expect(text('a.jsonl')).toBe('{"n":1}\n{"n":2}\n');
-  expect(notices).toEqual([expect.stringContaining('does not empty the file')]);
+  expect(notices).toEqual([expect.stringContaining('-O keeps what this job has written')]);
 });
 
 test('a path that cannot be written is refused at the start, with path and reason', async () => {

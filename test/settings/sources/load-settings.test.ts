@@ -215,6 +215,9 @@ describe('refusals', () => {
       'the command line: ROBOTSTXT_OBEY: expected true or false, got "maybe"',
     );
     expect(refusal({ cli: { FEEDS: '{"a.txt": {"format": "yaml"}}' } })).toContain('at a.txt.format');
+    expect(refusal({ cli: { FEEDS: '{"out/b.jsonl": {}, "./out/b.jsonl": {}}' } })).toMatch(
+      /FEEDS names \/.*out\/b\.jsonl twice/,
+    );
     expect(refusal({ cli: { FEEDS: '{oops' } })).toContain('is not valid JSON');
     expect(
       refusal({ spider: { settings: { RETRY_TIMES: '2' }, where: 'spider a (spiders/a.ts)' } }),
@@ -340,6 +343,9 @@ describe('notices', () => {
       'DUPEFILTER_EXPIRE has no effect with DUPEFILTER_CLASS RFPDupeFilter: only TimedRFPDupeFilter uses it';
     expect(of({ DUPEFILTER_EXPIRE: '60' })).toEqual([expect.stringContaining(notice)]);
     expect(of({ DUPEFILTER_EXPIRE: '60', DUPEFILTER_CLASS: 'TimedRFPDupeFilter' })).toEqual([]);
+    expect(of({ DUPEFILTER_CLASS: 'TimedRFPDupeFilter' })).toEqual([
+      expect.stringContaining('TimedRFPDupeFilter forgets nothing without DUPEFILTER_EXPIRE'),
+    ]);
     expect(of({ DUPEFILTER_CAPACITY: '60', DUPEFILTER_CLASS: 'BloomDupeFilter' })).toEqual([]);
   });
 });

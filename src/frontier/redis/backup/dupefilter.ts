@@ -40,14 +40,11 @@ export async function* readDupefilter(
       return yield* readSet(ask, keys.dupefilter);
     case 'zset': {
       const nowMs = await ask(clockOf);
-      const rows = readRows('zscanBuffer', ask, keys.dupefilter, unpackUntil);
-      const living = filtered(rows, ([, untilMs]) => !hasExpired(untilMs, nowMs));
-      return yield* seenEntries(living, (untilMs) => ({ untilMs }));
+      const living = (score: Buffer) => unexpired(unpackUntil(score), nowMs);
+      return yield* readRows('zscanBuffer', ask, keys.dupefilter, living, (untilMs) => ({ untilMs }));
     }
-    case 'hash': {
-      const rows = readRows('hscanBuffer', ask, keys.dupefilter, unpackLife);
-      return yield* seenEntries(rows, (lives) => ({ lives }));
-    }
+    case 'hash':
+      return yield* readRows('hscanBuffer', ask, keys.dupefilter, unpackLife, (lives) => ({ lives }));
     case 'pieces: sets':
       return yield* readBuckets(ask, pieces);
     case 'pieces: bits':
@@ -62,32 +59,23 @@ async function* readSet(ask: Ask, key: string): AsyncIterable<BackupEntry> {
   }
 }
 
-/** Fingerprints with a score or a value each, decoded. */
+/** Fingerprints with a score or a value each. @param decode gives undefined for one that is left out */
 async function* readRows<T>(
   scan: 'zscanBuffer' | 'hscanBuffer',
   ask: Ask,
   key: string,
-  decode: (value: Buffer) => T,
-): AsyncIterable<(readonly [id: Buffer, value: T])[]> {
-  const found = walk(ask, (client, cursor) => client[scan](key, cursor, 'COUNT', WINDOW));
-  for await (const page of found) yield pairs(page).map(([id, value]) => [id, decode(value)]);
-}
-
-async function* filtered<T>(
-  pages: AsyncIterable<readonly T[]>,
-  test: (value: T) => boolean,
-): AsyncIterable<T[]> {
-  for await (const page of pages) yield page.filter(test);
-}
-
-async function* seenEntries<T>(
-  pages: AsyncIterable<(readonly [id: Buffer, value: T])[]>,
+  decode: (value: Buffer) => T | undefined,
   describe: (values: T[]) => Pick<EntryOf<'seen'>, 'untilMs' | 'lives'>,
 ): AsyncIterable<BackupEntry> {
-  for await (const rows of inEntries(pages, () => 2 * ID_BYTES)) {
-    const values = rows.map(([id]) => id.toString('hex'));
-    yield { kind: 'seen', values, ...describe(rows.map(([, value]) => value)) };
+  async function* rows(): AsyncIterable<{ id: string; value: T }[]> {
+    for await (const page of walk(ask, (client, cursor) => client[scan](key, cursor, 'COUNT', WINDOW)))
+      yield pairs(page).flatMap(([id, packed]) => {
+        const value = decode(packed);
+        return value === undefined ? [] : [{ id: id.toString('hex'), value }];
+      });
   }
+  for await (const found of inEntries(rows(), ({ id }) => id.length))
+    yield { kind: 'seen', values: found.map(({ id }) => id), ...describe(found.map(({ value }) => value)) };
 }
 
 async function* readBuckets(ask: Ask, pieces: readonly string[]): AsyncIterable<BackupEntry> {
@@ -109,6 +97,10 @@ async function* readBits(ask: Ask, pieces: readonly string[]): AsyncIterable<Bac
     yield { kind: 'bits', values: [[String(piece), bits.toString('base64')]] };
   }
 }
+
+/** Undefined for an instant that has passed. */
+const unexpired = (untilMs: number | null, nowMs: number) =>
+  hasExpired(untilMs, nowMs) ? undefined : untilMs;
 
 /** Decodes a score of `lua/dupefilters/expiring.lua`. */
 function unpackUntil(score: Buffer): number | null {

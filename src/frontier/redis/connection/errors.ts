@@ -232,14 +232,15 @@ export function unreachable(
   triedMs: number,
   clusterState: string | null = null,
 ): FrontierUnavailableError {
-  const message = networkMessageOf(cause);
+  const said = networkMessageOf(cause);
+  // The client takes what another kind of server answers for a fault of its own.
+  const message = said.startsWith('Protocol error') ? 'what answers there is no Redis' : said;
   const where = placeOf(address);
   if (isRefusal(cause)) {
-    const hint = hintFor(message);
-    return new FrontierUnavailableError(`Redis at ${where} refuses: ${message}; ${hint}`, {
-      code: 'unauthorized',
-      cause,
-    });
+    const text = `Redis at ${where} refuses: ${message}; ${hintFor(message)}`;
+    // A database that the server does not have is no question of rights.
+    const code = /DB index|invalid DB/.test(message) ? {} : { code: 'unauthorized' as const };
+    return new FrontierUnavailableError(text, { ...code, cause });
   }
   if (clusterState !== null) {
     const tried = `tried for ${Math.round(triedMs / 1000)} s`;
@@ -251,7 +252,7 @@ export function unreachable(
     );
   }
   return new FrontierUnavailableError(
-    `Redis at ${where} cannot be reached (tried for ${Math.round(triedMs / 1000)} s): ${message}; check the address in the settings (such as REDIS_URL) and that the server runs`,
+    `Redis at ${where} cannot be reached (tried for ${Math.round(triedMs / 1000)} s): ${message}; check the address in the settings (such as REDIS_URL) and that the server runs${asksForTls(address) ? ' and speaks TLS (rediss:// asks for it)' : ''}`,
     { cause },
   );
 }
@@ -261,9 +262,16 @@ export function networkMessageOf(error: unknown): string {
   return messageOf(error) || ((error as NodeJS.ErrnoException).code ?? 'no answer');
 }
 
+function asksForTls({
+  options,
+  ...address
+}: RedisAddress & { readonly options?: object; readonly url?: string | null }): boolean {
+  return address.url?.startsWith('rediss:') === true || 'tls' in (options ?? {});
+}
+
 function hintFor(refusal: string): string {
   if (refusal.startsWith('NOPERM')) return 'the ACL user lacks a right';
-  if (refusal.includes('DB index')) return 'check REDIS_DB, or the number at the end of REDIS_URL';
+  if (/DB index|invalid DB/.test(refusal)) return 'check REDIS_DB, or the number at the end of REDIS_URL';
   return 'check REDIS_USERNAME and REDIS_PASSWORD (or those in REDIS_URL)';
 }
 

@@ -30,6 +30,8 @@ end
 
 -- O(log n) for each domain that is whole.
 function domainsInTurn.check(crawl)
+  -- The queue is read as it is stored: also what this call has put into it must be there.
+  domains.save(crawl)
   if meta.get(crawl, 'repairing') or meta.get(crawl, 'restoring') then return end
   local names, isLast = domainsAfter(crawl, meta.get(crawl, 'domains_looked'))
   domains.load(crawl, names)

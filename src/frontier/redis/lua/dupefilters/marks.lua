@@ -13,8 +13,9 @@ marks.FIELDS = { 'marks', 'marks_gone', 'marks_expire', 'pieces', 'pieces_looked
 -- Pieces of a dupefilter of many keys that each look examines, in turn.
 local PIECES = 64
 
+-- Fingerprints that other programs have added are not counted, and may expire or be forgotten all the same.
 function marks.add(crawl, amount)
-  if amount ~= 0 then meta.add(crawl, 'marks', amount) end
+  if amount ~= 0 then meta.set(crawl, 'marks', math.max(0, meta.number(crawl, 'marks') + amount)) end
 end
 
 local function noteGone(crawl, amount)

@@ -4,7 +4,7 @@
 -- Invariant: the candidates are sorted, no request that was left is before one that was chosen, and no domain that was not read
 -- is before a candidate. So each step chooses the best request of all. room + 1 domains are read, since each gives one at least.
 --
--- `choose` changes nothing; `take` takes what was chosen out of the queue.
+-- `choose` takes nothing: it only removes members of the queue that cannot be read. `take` takes what was chosen out of the queue.
 
 -- A domain among which is chosen: head is its next request that is not chosen, room how many it may give, count how many it has given.
 local function candidateOf(crawl, d)
