@@ -13,7 +13,7 @@ const examples = readdirSync(path.join(root, 'examples', 'api')).map((file) =>
 
 const source = `
 import {
-  CrawlSpider, defineSettings, type ItemOf, type ItemPipeline, type CrawlContext, Request, type Response, type Rule,
+  CrawlSpider, defineSettings, type Failure, type ItemOf, type ItemPipeline, type CrawlContext, Request, type Response, type Rule,
   runSpider, type Settings, Spider, type SpiderMiddleware,
 } from 'crawlnode';
 import { z } from 'zod';
@@ -44,11 +44,20 @@ export class Rules extends CrawlSpider {
   override name = 'rules';
   override rules: Rule<Rules>[] = [
     { allow: /a/, callback: 'parsePage' },
-    { allow: /b/, callback: this.parsePage, errback: 'parsePage' },
+    { allow: /b/, callback: this.parsePage, errback: this.report },
+    { allow: /b/, callback: (page) => ({ url: page.url }), errback: 'report' },
     { allow: /c/, callback: 'parsePgae' }, // error
     { allow: /d/, errback: 'opened' }, // error
     { allow: /e/, callback: this.parsePgae }, // error
+    { allow: /f/, callback: this.ofText }, // error
+    { allow: /g/, callback: this.parsePage, errback: this.parsePage }, // error
   ];
+  *report(failure: Failure) {
+    yield { reason: failure.reason };
+  }
+  *ofText(url: string) {
+    yield { url };
+  }
   *parsePage(response: Response) {
     yield { url: response.url };
   }
@@ -62,15 +71,35 @@ export async function offline(page: Response) {
 export class Keywords extends Spider {
   override *parse(response: Response) {
     yield response.follow('/1', this.parseItem, { cbKwargs: { id: 1 } });
-    yield response.follow('/2', this.parsePlace, { cbKwargs: { city: 'x' }, errback: this.parseItem });
+    yield response.follow('/2', this.parsePlace, { cbKwargs: { city: 'x' }, errback: this.failed });
+    yield response.follow('/2', this.maybe);
+    yield response.follow('/2', this.maybe, { cbKwargs: { id: 1 }, errback: this.loose });
     yield response.follow('/3', 'parseItem', { cbKwargs: { any: 1 } });
     yield response.follow('/4', this.parse, { cbKwargs: { any: 1 }, meta: { own_key: 1, download_timeout: 3 } });
     yield* response.followAll('a', null, { cbKwargs: { any: 1 } });
     yield response.follow('/5', this.parseItem, { cbKwargs: { id: 'one' } }); // error
     yield response.follow('/6', this.parseItem, { cbKwargs: { idd: 1 } }); // error
     yield* response.followAll('a', this.parsePlace, { cbKwargs: { city: 3 } }); // error
+    yield response.follow('/6', this.parseItem); // error
+    yield response.follow('/6', this.parseItem, { priority: 1 }); // error
+    yield* response.followAll('a', this.parsePlace); // error
+    yield response.follow('/6', this.ofText); // error
+    yield new Request('http://a.example/', { errback: this.parse }); // error
+    yield new Request('http://a.example/', { callback: this.parse, errback: this.failed });
     yield new Request('http://a.example/', { meta: { downloadTimeout: 3 } }); // error
     yield response.follow('/7', this.parse, { meta: { handleHttpstatusList: [404] } }); // error
+  }
+  *maybe(page: Response<{ page: number }>, { id = 0 }: { id?: number }) {
+    yield { id, page: page.meta.page };
+  }
+  *failed({ request, response }: Failure, { city }: Place) {
+    yield { city, url: request.url, status: response?.status };
+  }
+  loose({ reason }: { reason: string }) {
+    this.log.info(reason);
+  }
+  *ofText(url: string) {
+    yield { url };
   }
   *parseItem(_: Response, { id }: { id: number }) {
     yield { id };
@@ -91,6 +120,38 @@ export class Checked extends Spider {
   override customSettings = defineSettings({ DOWNLOAD_DELAY: 1, DOWNLOAD_TIMOUT: 3 }); // error
 }
 
+export class Recursive extends Spider {
+  override *parse(response: Response) {
+    yield response.follow('/1', this.parse, { errback: this.fail });
+    yield response.follow('/1', this.sub, { errback: this.fail, cbKwargs: { id: 1 } });
+    yield* response.followAll('a', this.parse, { cbKwargs: { id: 1 }, errback: this.fail });
+    yield new Request('http://a.example/', { callback: this.parse, errback: this.fail });
+  }
+  *sub(response: Response, { id }: { id: number }) {
+    yield { id };
+    yield response.follow('/1', this.sub, { cbKwargs: { id: id + 1 }, errback: this.fail });
+    yield* response.followAll('a', this.parse);
+  }
+  *fail(failure: Failure) {
+    yield failure.request.replace({ errback: this.fail, callback: this.parse });
+    if (failure.response) yield failure.response.follow('/1', this.sub, { cbKwargs: { id: 2 }, errback: this.fail });
+  }
+  async *later(response: Response) {
+    yield response.follow('/1', this.later, { errback: this.laterFail });
+  }
+  async laterFail(failure: Failure) {
+    return [failure.request.replace({ errback: this.laterFail }), { a: 1 }];
+  }
+}
+export const texts: ItemPipeline = {
+  processItem: ({ item }) => String(item.name), // error
+};
+export const fine: ItemPipeline[] = [
+  { processItem: ({ item }) => item },
+  { processItem: ({ item }) => void item.name.trim() },
+  { processItem: async ({ item }) => ({ ...item, price: 1 }) },
+  { processItem: ({ item }) => Object.fromEntries(Object.entries(item)) },
+];
 export const pipeline: ItemPipeline = {
   open: ({ log }: CrawlContext) => log.info('a message alone'),
 };

@@ -2,6 +2,7 @@
 import os from 'node:os';
 import path from 'node:path';
 import { SettingsError } from '../errors.js';
+import type { Result } from '../http/message/request.js';
 import { withinTimeout } from '../user-code/callback-timeout.js';
 import type { CrawlContext } from '../user-code/crawl-context.js';
 import { construct, inOrder, loadProjectModule, type NamedModule } from '../user-code/project-modules.js';
@@ -25,6 +26,10 @@ export interface PipelineInput {
   readonly job: string | null;
 }
 
+/** The changed item, or nothing. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a method that returns nothing has this type.
+type Processed = Result | null | undefined | void;
+
 /**
  * The default export of a pipeline module is a class with `processItem`, `committed` or both, an object with them, or only
  * the function `processItem`. That function returns the changed item, or nothing to pass on its argument. It throws DropItem to drop the
@@ -37,7 +42,7 @@ export interface ItemPipeline {
    * Called with every item of a page before the page is committed; it may return a promise. The page may still be lost, so
    * this is for changing, checking and dropping items, not for writing them elsewhere. Optional with `committed`.
    */
-  processItem?(input: PipelineInput): unknown;
+  processItem?(input: PipelineInput): Processed | Promise<Processed>;
   /**
    * Called with committed items of the whole crawl, as they are after all pipelines, in the order of the commits, on one
    * node at a time. They are accepted when its promise resolves. Where it throws, or its node dies, it is called with them

@@ -1,6 +1,6 @@
 /** Map callbacks to method names. Requests store callbacks by name, so that any node can run them. */
 import { InvalidRequestError } from '../errors.js';
-import type { Callback } from '../http/message/request.js';
+import type { Callback, Errback } from '../http/message/request.js';
 import { didYouMean } from '../settings/nearest.js';
 import { Spider } from './spider.js';
 
@@ -8,7 +8,7 @@ import { Spider } from './spider.js';
  * The name under which a callback is stored; null for no callback.
  * @throws InvalidRequestError when the callback is not a method of the spider.
  */
-export function callbackName(spider: Spider, callback: Callback | string | null): string | null {
+export function callbackName(spider: Spider, callback: Callback | Errback | string | null): string | null {
   if (callback === null) return null;
   const methods = methodsOf(spider);
   const given = typeof callback === 'string' ? callback : callback.name;

@@ -2,7 +2,7 @@
 import { CrawlnodeError, closingReason, UsageError } from '../errors.js';
 import { SelectorList } from '../http/markup/selector.js';
 import type { JsonObject } from '../http/message/record/request-record.js';
-import { type Callback, isUnfetchable, Request } from '../http/message/request.js';
+import { type Callback, type FailedRequest, isUnfetchable, Request } from '../http/message/request.js';
 import type { Response } from '../http/message/response.js';
 import { maskUrls } from '../settings/mask-urls.js';
 import { withinTimeout } from '../user-code/callback-timeout.js';
@@ -14,17 +14,11 @@ import { scrapyHint } from './scrapy-calls.js';
 import type { Spider } from './spider.js';
 
 /** The argument of an errback: why a request did not reach its callback, after all retries. */
-export interface Failure {
-  /** A stable name, such as `timeout`, `dns_not_found`, `http_status`. */
-  readonly reason: string;
-  /** The HTTP status; null without a response. */
-  readonly status: number | null;
+export interface Failure extends FailedRequest {
   /** Null when the server did not respond. */
   readonly response: Response | null;
   /** The request that failed. */
   readonly request: Request;
-  /** A sentence for the log. */
-  readonly message: string;
 }
 
 export { callbackName } from './callbacks.js';

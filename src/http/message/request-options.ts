@@ -34,9 +34,29 @@ export type Yielded = Optional | Iterable<Optional> | AsyncIterable<Optional>;
 export type CallbackResults = Several | Promise<Several>;
 type Several = Yielded | Iterable<Yielded> | AsyncIterable<Yielded>;
 
-/** A method of the spider, stored by its name. It gets the Response, or as an errback the Failure, and the request's `cbKwargs`. */
+/** A method of the spider, stored by its name. It gets the Response and the request's `cbKwargs`. */
 // biome-ignore lint/suspicious/noExplicitAny: each method says what it takes.
 export type Callback = (response: any, cbKwargs: any) => CallbackResults;
+
+/** What is known of a request that failed, beside its page: the type of an argument that no Response is taken for. */
+export interface FailedRequest {
+  /** A stable name, such as `timeout`, `dns_not_found`, `http_status`. */
+  readonly reason: string;
+  /** The HTTP status; null without a response. */
+  readonly status: number | null;
+  /** Null when the server did not respond. */
+  // biome-ignore lint/suspicious/noExplicitAny: Response imports this file.
+  readonly response: any;
+  /** The request that failed. */
+  // biome-ignore lint/suspicious/noExplicitAny: Request imports this file.
+  readonly request: any;
+  /** A sentence for the log. */
+  readonly message: string;
+}
+
+/** A method of the spider, stored by its name. It gets the Failure and the request's `cbKwargs`. */
+// biome-ignore lint/suspicious/noExplicitAny: each method says what it takes.
+export type Errback = (failure: FailedRequest, cbKwargs: any) => CallbackResults;
 
 /** Arguments for the callback of a request, by name. They are JSON, since another node may process the request. */
 // biome-ignore lint/suspicious/noExplicitAny: the spider knows what it put there.
@@ -65,7 +85,7 @@ export interface RequestOptions {
   /** A method of the spider or its name; `parse` unless given. */
   readonly callback?: Callback | string | null;
   /** A method of the spider or its name, called with a Failure when the request fails. */
-  readonly errback?: Callback | string | null;
+  readonly errback?: Errback | string | null;
   /** Values by name, or Scrapy's list of `{ name, value }`. */
   readonly cookies?: CookiesInput | null;
   /** DOWNLOAD_TIMEOUT of this request, in seconds. It is stored as `meta.download_timeout`; null removes it. */

@@ -10,13 +10,21 @@ import { jsonCopy, jsonObjectCopy } from './record/json-safe.js';
 import type { Origin, RequestRecord } from './record/request-record.js';
 import { checkCookies, type RequestCookies } from './request-cookies.js';
 import { checkMeta, type Meta, withProxy } from './request-meta.js';
-import { type Callback, type CbKwargs, checkOptionNames, type RequestOptions } from './request-options.js';
+import {
+  type Callback,
+  type CbKwargs,
+  checkOptionNames,
+  type Errback,
+  type RequestOptions,
+} from './request-options.js';
 
 export type { Meta } from './request-meta.js';
 export type {
   Callback,
   CallbackResults,
   CbKwargs,
+  Errback,
+  FailedRequest,
   RequestOptions,
   Result,
   Yielded,
@@ -66,7 +74,7 @@ export class Request implements Bookkeeping {
   /** Null stands for `parse`. */
   readonly callback: Callback | string | null;
   /** Null for none. */
-  readonly errback: Callback | string | null;
+  readonly errback: Errback | string | null;
   /** Cookies by name, or a list where one has a domain, a path or `secure`; null for none. */
   readonly cookies: RequestCookies | null;
   readonly depth: number;

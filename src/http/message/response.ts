@@ -20,6 +20,7 @@ import { type UrlJoiner, urlJoiner } from '../url/join-url.js';
 import { parseUrl } from '../url/parse-url.js';
 import { type Headers, headerOf, lowerCaseHeaders } from './headers.js';
 import {
+  type Callback,
   type CallbackResults,
   type CbKwargs,
   type Meta,
@@ -74,12 +75,18 @@ export interface FollowOptions<K extends CbKwargs = CbKwargs>
   readonly cbKwargs?: NoInfer<K>;
 }
 
+/** A method of the spider, or its name. */
+// biome-ignore lint/suspicious/noExplicitAny: each method says which meta it takes.
+type Followed<K> = ((response: Response<any>, cbKwargs: K) => CallbackResults) | string | null;
+
+/** The options, which may be left out unless the callback needs `cbKwargs`. */
+type OptionsFor<K extends CbKwargs> =
+  Record<never, never> extends K
+    ? [options?: FollowOptions<K>]
+    : [options: FollowOptions<K> & { readonly cbKwargs: K }];
+
 /** The arguments after the target. A list, since its length tells an undefined callback from an omitted one. */
-type FollowArguments<K extends CbKwargs = CbKwargs> = readonly [
-  // biome-ignore lint/suspicious/noExplicitAny: each method says which response it takes.
-  callback?: ((response: any, cbKwargs: K) => CallbackResults) | string | null,
-  options?: FollowOptions<K>,
-];
+type FollowArguments = readonly [callback?: Callback | string | null, options?: FollowOptions];
 
 /**
  * A downloaded page.
@@ -241,8 +248,10 @@ export class Response<M extends Meta = Meta> {
    */
   follow<K extends CbKwargs = CbKwargs>(
     target: string | Selector,
-    ...followArguments: FollowArguments<K>
-  ): Request {
+    callback?: Followed<K>,
+    ...options: OptionsFor<K>
+  ): Request;
+  follow(target: string | Selector, ...followArguments: FollowArguments): Request {
     if (typeof target !== 'string' && !(target instanceof SelectorList)) {
       const what = target === null ? 'null, as get() of an empty selection gives it' : typeof target;
       throw new InvalidRequestError(
@@ -264,8 +273,10 @@ export class Response<M extends Meta = Meta> {
    */
   followAll<K extends CbKwargs = CbKwargs>(
     targets: string | Iterable<string | Selector>,
-    ...followArguments: FollowArguments<K>
-  ): Request[] {
+    callback?: Followed<K>,
+    ...options: OptionsFor<K>
+  ): Request[];
+  followAll(targets: string | Iterable<string | Selector>, ...followArguments: FollowArguments): Request[] {
     const requests: Request[] = [];
     const shared = optionsOf(followArguments);
     for (const target of typeof targets === 'string' ? this.css(targets) : targets) {
@@ -358,7 +369,7 @@ export class Response<M extends Meta = Meta> {
 }
 
 /** @throws InvalidRequestError for a callback that was given as undefined. */
-function optionsOf<K extends CbKwargs>(followArguments: FollowArguments<K>): RequestOptions | undefined {
+function optionsOf(followArguments: FollowArguments): RequestOptions | undefined {
   const [callback, options] = followArguments;
   if (followArguments.length === 0) return undefined;
   if (callback === undefined) throw undefinedCallback('callback');

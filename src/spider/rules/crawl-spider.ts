@@ -1,6 +1,13 @@
 /** A spider that follows links by rules instead of code. Source: `scrapy.spiders.CrawlSpider`. */
 import { UsageError } from '../../errors.js';
-import type { Callback, CallbackResults, CbKwargs, Request, Yielded } from '../../http/message/request.js';
+import type {
+  Callback,
+  CallbackResults,
+  CbKwargs,
+  Errback,
+  Request,
+  Yielded,
+} from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import type { Patterns } from '../../http/url/url-patterns.js';
 import { type CallbackName, Spider } from '../spider.js';
@@ -23,9 +30,10 @@ export interface Rule<S extends Spider = Spider> {
   /** Called with each request of the rule. It returns the request to make, changed or not, or null for none. */
   readonly processRequest?: (request: Request, response: Response) => Request | null;
   /** The method for linked pages that cannot be downloaded, by reference or name. */
-  readonly errback?: Callback | CallbackName<S>;
+  readonly errback?: Errback | CallbackName<S>;
   /** The method for the linked pages, by reference or name. Without it their links are followed, and no method is called. */
-  readonly callback?: Callback | CallbackName<S>;
+  // biome-ignore lint/suspicious/noExplicitAny: each method says which meta and cbKwargs it takes.
+  readonly callback?: ((response: Response<any>, cbKwargs: any) => CallbackResults) | CallbackName<S>;
   /** Arguments for `callback`, its second parameter. */
   readonly cbKwargs?: CbKwargs;
   /** Whether the rules apply to the linked pages too. The default is true without a callback, false with one. */
