@@ -1,5 +1,6 @@
 /** What the store knows of a crawl beside its requests: reports of nodes, the history, events, dead nodes. */
 import { describe, expect, it } from 'vitest';
+import type { BackupEntry } from '../../src/frontier/backup/entry.js';
 import {
   allParts,
   type CrawlEvent,
@@ -283,7 +284,7 @@ export function telemetry(crawl: () => Crawl): void {
     });
   });
 
-  it('telemetry goes with the statistics at a reset, and stays with the queue', async () => {
+  it('telemetry goes with the statistics at a reset, stays with the queue, and is in no backup', async () => {
     const node = await crawl().node();
     await report(node, reportOf(1, { 'a.example': { p: 1 } }));
     await node.frontier.telemetry.record(point(), assessment, 5);
@@ -294,6 +295,9 @@ export function telemetry(crawl: () => Crawl): void {
     await outsider.clear(['queue'], { force: false });
     expect(await outsider.telemetry.domains(0, 10)).toHaveLength(1);
     expect((await outsider.snapshot()).assessment).not.toBeNull();
+    const entries: BackupEntry[] = [];
+    for await (const entry of outsider.backups.read(allParts)) entries.push(entry);
+    expect(JSON.stringify(entries)).not.toContain(assessment.sentence);
     await outsider.clear(allParts, { force: false });
     expect(await outsider.telemetry.domains(0, 10)).toEqual([]);
     expect(await outsider.telemetry.events(0)).toEqual([]);

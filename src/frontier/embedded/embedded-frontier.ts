@@ -202,7 +202,7 @@ class Client {
     const { joined, self } = await this.#batch.write((tx) => {
       if (former !== null) {
         this.#refuseOtherCrawl(tx);
-        leave(tx, former.number, 'rejoined', { persist: true, isRejoin: true });
+        leave(tx, former, 'rejoined', { isRejoin: true });
       }
       const { number, joined } = join(tx, node, options, former === null);
       return { joined, self: number === 0 ? null : { number, crawl: tx.crawl.crawl_id, options } };
@@ -212,8 +212,8 @@ class Client {
   }
 
   async leave(...[reason, heardWithinMs]: Parameters<Frontier['leave']>): ReturnType<Frontier['leave']> {
-    const answer = await this.asNode((tx, { number, options }) =>
-      leave(tx, number, reason, { persist: options.shape.persist, isRejoin: false, heardWithinMs }),
+    const answer = await this.asNode((tx, self) =>
+      leave(tx, self, reason, { isRejoin: false, heardWithinMs }),
     );
     if (answer.awaits !== undefined) return answer;
     this.#self = null;

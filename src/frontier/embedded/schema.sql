@@ -108,7 +108,6 @@ CREATE TABLE node (
   pid              INTEGER NOT NULL,
   process_start    TEXT,                 -- tells the process from another that got the same pid; NULL: unknown
   started_at       INTEGER NOT NULL,
-  feeds            TEXT NOT NULL,        -- JSON: ids of the outboxes that get its items
   beat_at          INTEGER NOT NULL,     -- last heartbeat
   settled          INTEGER NOT NULL,     -- requests that it settled as done or failed
   pages_per_second REAL NOT NULL,

@@ -110,6 +110,19 @@ describe('a crawl in a file', () => {
     },
   );
 
+  it('of whose nodes somebody has written over what the file says gives their items to their feeds', async () => {
+    await frontier.leave('shutdown');
+    await joinAs(frontier, { args, feeds: ['feed'] });
+    await frontier.push(pages, 'links');
+    const [lease] = await take(frontier, 1);
+    const connection = connect(fileIn(dir));
+    const names = connection.prepare("SELECT name FROM pragma_table_info('node') WHERE type = 'TEXT'").all();
+    for (const { name } of names as { name: string }[]) connection.exec(`UPDATE node SET ${name} = '[]'`);
+    connection.close();
+    await commit(frontier, lease!, undefined, { feedItems: ['{"n":1}'] });
+    expect(await frontier.feeds.read('feed', 0, 9)).toEqual(['{"n":1}']);
+  });
+
   it('whose feed is said to have items that wait goes on where it was', async () => {
     const writer = { feed: 'feed', host: 'here', path: '/o', pid: process.pid, owner: 'w', format: 'jsonl' };
     await frontier.leave('shutdown');

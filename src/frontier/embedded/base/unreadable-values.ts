@@ -92,7 +92,6 @@ const holds: Readonly<Record<string, string>> = {
     }),
   ),
   'crawl.feeds': json('feeds', "json_type(feeds) = 'array'"),
-  'node.feeds': json('feeds', "json_type(feeds) = 'array'"),
   // A checkpoint deletes what it covers, and no item comes behind the last one.
   'feed.last': `NOT ${isThere('outbox', `${OF_FEED} AND sequence > feed.last`)}`,
   'feed.written': `NOT ${isThere('outbox', `${OF_FEED} AND sequence <= feed.written`)}`,

@@ -120,7 +120,7 @@ export function acceptLosses(tx: Transaction, persist: boolean): number {
   const isOver =
     tx.crawl.run?.closed?.reason === 'requests_lost' &&
     tx.nodes.count === 0 &&
-    crawlState(tx, tx.crawl.has_start === 1, null).finished;
+    crawlState(tx, tx.crawl.has_start === 1, []).finished;
   if (isOver && !persist) clearFinished(tx);
   return lost;
 }

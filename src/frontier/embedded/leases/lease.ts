@@ -53,7 +53,7 @@ export function lease(
   // Where the page budget made the room smaller, asking again at once gives nothing.
   else if (isOpen) nextMs = hasMore && room === wanted ? 0 : waitMs(tx, holder);
   const stall = leases.length === 0 ? lookAtStall(tx, holder, isOpen, isOpen && room > 0) : null;
-  const state = crawlState(tx, options.hasStart, holder);
+  const state = crawlState(tx, options.hasStart, options.feeds);
   const crawl = { ...state, stall, ...(notices.length > 0 && { notices }) };
   if (crawl.finished) tx.nodes.showLife(holder);
   const cookies = knownCookies === undefined ? null : cookiesSince(tx, knownCookies);

@@ -1,7 +1,7 @@
 /** End one lease and commit its effects, all or none. A page with items that comes after the item budget only ends its lease. */
 import { priorityInBounds } from '../../../http/message/priority.js';
 import { delayInBounds } from '../../clamp-values.js';
-import type { Effects, Lease, Outcome, SettleAnswer } from '../../frontier.js';
+import type { Effects, JoinOptions, Lease, Outcome, SettleAnswer } from '../../frontier.js';
 import type { Transaction } from '../base/transaction.js';
 import { commitCookies } from '../cookies/write-cookies.js';
 import { closeRun } from '../crawl/control.js';
@@ -10,7 +10,7 @@ import { commitValidators } from '../dupefilters/validators.js';
 import { addIgnored, fail } from '../failed/failed-list.js';
 import { addItems } from '../feeds/items.js';
 import { appendCommitted } from '../feeds/outbox.js';
-import { feedsOf, type JoinedNode, type NodeRow } from '../nodes/node-row.js';
+import type { JoinedNode, NodeRow } from '../nodes/node-row.js';
 import { delay, deleteRequest, hexOf } from '../queue/requests.js';
 import { type Accepted, accept } from '../requests/acceptance.js';
 import { closeWhenSpent, comesTooLate, countForBudgets, giveBackPage } from '../requests/budgets.js';
@@ -43,20 +43,20 @@ export function settle(
   return {
     committed: true,
     epoch,
-    ...commitOne(tx, { holder, held, maxCookieJars: options.maxCookieJars }, outcome, effects),
+    ...commitOne(tx, { holder, held, options }, outcome, effects),
   };
 }
 
 interface Holding {
   readonly holder: NodeRow;
   readonly held: LeasedRow;
-  readonly maxCookieJars: number;
+  readonly options: JoinOptions;
 }
 
 /** Commit one page. */
 function commitOne(
   tx: Transaction,
-  { holder, held, maxCookieJars }: Holding,
+  { holder, held, options }: Holding,
   outcome: Outcome,
   effects: Effects,
 ): Accepted {
@@ -66,8 +66,9 @@ function commitOne(
   moveRequest(tx, holder, held, outcome);
   addCounts(tx, effects);
   addItems(tx, effects.items);
-  if (effects.feedItems.length > 0) appendCommitted(tx, feedsOf(holder), hexOf(held.id), effects);
-  if (effects.cookies !== undefined && kind !== 'released') commitCookies(tx, effects.cookies, maxCookieJars);
+  if (effects.feedItems.length > 0) appendCommitted(tx, options.feeds, hexOf(held.id), effects);
+  if (effects.cookies !== undefined && kind !== 'released')
+    commitCookies(tx, effects.cookies, options.maxCookieJars);
   if (effects.custom !== undefined) tx.counters.change(effects.custom);
   // A budget that is used up comes first, since the first reason stays.
   closeWhenSpent(tx);

@@ -96,7 +96,7 @@ export function join(
   };
   tx.crawl.has_start = options.hasStart ? 1 : 0;
   tx.crawl.has_idle = options.hasIdle ? 1 : 0;
-  register(tx, number, node, options.feeds);
+  register(tx, number, node);
   return { number, joined };
 }
 
@@ -117,13 +117,13 @@ function foundBy({ tally, dupefilter }: Transaction, nodes: number): Pick<Joined
   };
 }
 
-function register(tx: Transaction, number: number, node: NodeInfo, feeds: readonly string[]): void {
+function register(tx: Transaction, number: number, node: NodeInfo): void {
   const { tally, nowMs, space } = tx;
   // The crawl is idle only while it has nodes.
   if (tx.nodes.count === 0) tally.busy_at = nowMs;
   const row: NodeRow = {
     ...{ number, space, id: node.id, host: node.host, pid: node.pid, process_start: processStart(node.pid) },
-    ...{ started_at: nowMs, feeds: JSON.stringify(feeds), beat_at: nowMs, settled: 0, pages_per_second: 0 },
+    ...{ started_at: nowMs, beat_at: nowMs, settled: 0, pages_per_second: 0 },
     ...{ leased: 0, is_dead: 0 },
   };
   tx.nodes.add(row);

@@ -6,30 +6,31 @@ import { forgetPages } from '../domains/page-quota.js';
 import { leasesOf, returnToQueue } from '../leases/lease-records.js';
 import { crawlState } from '../requests/completion.js';
 import { addEvent } from '../telemetry/events.js';
-import { incarnationName, type NodeRow } from './node-row.js';
+import { incarnationName, type JoinedNode, type NodeRow } from './node-row.js';
 import { declareDead } from './recover.js';
 
 /** Leases still held are returned uncounted. With `heardWithinMs` the node stays if all others may have been killed. */
 export function leave(
   tx: Transaction,
-  number: number,
+  { number, options }: JoinedNode,
   reason: string,
-  options: { persist: boolean; isRejoin: boolean; heardWithinMs?: number | undefined },
+  how: { readonly isRejoin: boolean; readonly heardWithinMs?: number | undefined },
 ): Left {
   const { crawl } = tx;
-  const hasStart = crawl.has_start === 1;
+  const { persist } = options.shape;
+  const isFinished = (): boolean =>
+    crawlState(tx, crawl.has_start === 1, options.feeds).finished && tx.tally.lost === 0;
   const node = tx.nodes.find(number);
-  if (options.heardWithinMs !== undefined && !options.persist && node?.is_dead === 0) {
-    const isFinished = crawlState(tx, hasStart, node).finished && tx.tally.lost === 0;
-    const silence = isFinished ? silentBeside(tx, node, options.heardWithinMs) : null;
+  if (how.heardWithinMs !== undefined && !persist && node?.is_dead === 0) {
+    const silence = isFinished() ? silentBeside(tx, node, how.heardWithinMs) : null;
     if (silence !== null) return { last: false, cleared: false, awaits: silence };
   }
   if (node !== null) {
     for (const held of leasesOf(tx, number)) returnToQueue(tx, held);
-    if (node.is_dead === 0 && !options.isRejoin) addEvent(tx, { kind: 'node_left', node: node.id, reason });
+    if (node.is_dead === 0 && !how.isRejoin) addEvent(tx, { kind: 'node_left', node: node.id, reason });
     tx.nodes.drop(number);
   }
-  if (options.isRejoin) return { last: false, cleared: false };
+  if (how.isRejoin) return { last: false, cleared: false };
   declareDead(tx);
   if (tx.nodes.count > 0) return { last: false, cleared: false };
   if (crawl.run?.closed === null) {
@@ -37,12 +38,9 @@ export function leave(
     crawl.run = { ...crawl.run, closed };
     addEvent(tx, { kind: 'run_ended', reason: closed.reason });
   }
-  const isOver =
-    crawl.run?.closed?.reason === 'finished' &&
-    crawlState(tx, hasStart, node).finished &&
-    tx.tally.lost === 0;
+  const isOver = crawl.run?.closed?.reason === 'finished' && isFinished();
   if (isOver) forgetPages(tx);
-  if (options.persist || !isOver) return { last: true, cleared: false };
+  if (persist || !isOver) return { last: true, cleared: false };
   clearFinished(tx);
   return { last: true, cleared: true };
 }

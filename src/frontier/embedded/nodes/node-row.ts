@@ -1,9 +1,7 @@
 /** A node that joined: one incarnation. Columns are explained in `schema.sql`. */
 import { randomBytes } from 'node:crypto';
-import { isPipelineOutbox } from '../../../feed-outbox.js';
 import type { JoinOptions } from '../../frontier.js';
 import type { Flag } from '../base/crawl-row.js';
-import { storedJson } from '../file/stored-json.js';
 
 export interface NodeRow {
   readonly number: number;
@@ -13,7 +11,6 @@ export interface NodeRow {
   readonly pid: number;
   readonly process_start: string | null;
   readonly started_at: number;
-  readonly feeds: string;
   beat_at: number;
   settled: number;
   pages_per_second: number;
@@ -28,12 +25,6 @@ export interface JoinedNode {
   readonly crawl: string;
   readonly options: JoinOptions;
 }
-
-/** Ids of the outboxes that get its items. */
-export const feedsOf = ({ feeds }: NodeRow): readonly string[] => storedJson(feeds, 'node', 'feeds');
-
-/** Those of them that belong to item pipelines. */
-export const pipelinesOf = (node: NodeRow): readonly string[] => feedsOf(node).filter(isPipelineOutbox);
 
 /** A number no other incarnation has; never 0. */
 export function newIncarnationNumber(): number {

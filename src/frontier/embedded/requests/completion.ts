@@ -1,4 +1,5 @@
 /** When a crawl is complete, and the state that every lease answer brings. */
+import { isPipelineOutbox } from '../../../feed-outbox.js';
 import type { CrawlState } from '../../frontier.js';
 import { openWork } from '../base/crawl-row.js';
 import { namelessSpaceOf } from '../base/nameless-spaces.js';
@@ -6,13 +7,12 @@ import type { Transaction } from '../base/transaction.js';
 import { areAllWritten } from '../feeds/outbox.js';
 import { ContradictingRows } from '../file/sqlite-errors.js';
 import { isRebuilding } from '../leases/stall.js';
-import { type NodeRow, pipelinesOf } from '../nodes/node-row.js';
 import { isReached } from '../queue/queue-limit.js';
 import { isStarted } from '../seeds/starts.js';
 import { asker, wasAsked } from './ask-idle.js';
 
-/** The state of the crawl. @param node no item may wait for its pipelines */
-export function crawlState(tx: Transaction, hasStart: boolean, node: NodeRow | null): CrawlState {
+/** The state of the crawl. @param feeds of the node: no item may wait for those that are pipelines */
+export function crawlState(tx: Transaction, hasStart: boolean, feeds: readonly string[]): CrawlState {
   const { crawl, tally } = tx;
   const seedsWaiting = tx.spaces.startUrls.reduce((sum, { good }) => sum + good.entries, 0);
   const isIdle = openWork(tally) <= 0;
@@ -22,7 +22,7 @@ export function crawlState(tx: Transaction, hasStart: boolean, node: NodeRow | n
     seedsWaiting === 0 &&
     (!hasStart || isStarted(crawl)) &&
     crawl.control === 'running' &&
-    (node === null || areAllWritten(tx, pipelinesOf(node)));
+    areAllWritten(tx, feeds.filter(isPipelineOutbox));
   const finished = isDone && wasAsked(tx);
   return {
     control: isRebuilding(tx) ? 'running' : crawl.control,
