@@ -15,8 +15,8 @@ const MAX_STEPS = 5_000_000;
 /** Joining a text costs as much as looking at a node for each of so many characters. */
 const CHARACTERS_PER_STEP = 32;
 
-/** Nodes that all queries from elements of one page may look at: some two seconds. Elements within each other share theirs. */
-const MAX_WALKED = 40_000_000;
+/** Nodes that all queries from elements of one page may look at: a second or two. Elements within each other share theirs. */
+const MAX_WALKED = 12_000_000;
 /** How many they have looked at, by the root of the page. */
 const walked = new WeakMap<AnyNode, number>();
 
