@@ -164,6 +164,18 @@ describe('texts of a page that gives them a hard time', () => {
     expect(codeOf(() => response.css('b').getAll())).toBe('selector_cost');
     expect(response.css('b').get()?.length).toBe(200_000 + 500 * '<b></b>'.length);
   });
+
+  it('within each other are not looked through once for each of them', () => {
+    const response = page('<div>'.repeat(500) + '<i></i>'.repeat(100_000), 0);
+    const each = (selector: string) =>
+      codeOf(() => response.css('div').map((one) => one.css(selector).length));
+    expect(each('b::text')).toBe('selector_cost');
+    expect(each('i')).toBe('selector_cost');
+    const { $ } = response;
+    expect(codeOf(() => $('div').each((_, one) => void $(one).find('b')))).toBe('selector_cost');
+    const flat = page('<i></i>'.repeat(100_000), 0);
+    expect(flat.css('i').map((one) => one.css('i').length)).toHaveLength(100_000);
+  });
 });
 
 describe('values', () => {

@@ -205,6 +205,11 @@ describe('a callback', () => {
       (page) => page.css(undefined as never),
       'undefined is not valid: it is no text',
     ],
+    [
+      'an XPath that is wrong',
+      (page) => page.xpath('//div[contains(@class "x")]'),
+      'parse error, after "//div"',
+    ],
     ['a selector that ends too early', (page) => page.css('h1['), 'Expected name, found its end'],
     ['a selection as a field', (page) => ({ a: page.css('a') }), 'item.a is a SelectorList'],
     [

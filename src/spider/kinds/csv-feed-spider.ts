@@ -37,28 +37,22 @@ export class CSVFeedSpider extends FeedSpider implements CsvFormat {
   protected override async *readRecords(response: Response): AsyncGenerator<() => unknown> {
     let { headers } = this;
     let number = 0;
-    let firstLeftOut = 0;
-    let leftOut = 0;
+    let isReported = false;
+    const leaveOut = (row: number) => {
+      this.stats.incValue('feed/rows_left_out');
+      if (!isReported)
+        this.log.warn({ url: response.url, row }, 'a row of a CSV file has too few or too many fields');
+      isReported = true;
+    };
     for await (const fields of csvRows(response.text, this, response.maxNodes)) {
       number += 1;
+      const row = number;
       if (headers === null) headers = fields;
-      else if (fields.length !== headers.length) {
-        firstLeftOut ||= number;
-        leftOut += 1;
-      } else {
+      else if (fields.length !== headers.length) yield () => leaveOut(row);
+      else {
         const record = Object.fromEntries(headers.map((name, at) => [name, fields[at]!]));
         yield () => this.parseRow(response, record);
       }
-    }
-    // Once for all of them: a step for each row of a hostile file would cost seconds.
-    if (leftOut > 0) {
-      yield () => {
-        this.stats.incValue('feed/rows_left_out', leftOut);
-        this.log.warn(
-          { url: response.url, row: firstLeftOut, rows: leftOut },
-          'rows of a CSV file have too few or too many fields, and were left out',
-        );
-      };
     }
   }
 }

@@ -8,12 +8,14 @@ import { MAX_DEPTH } from '../html/open-elements.js';
 import type { AnyNode, Document, Element } from '../markup-tree.js';
 import { PageCost, type Tested } from './cheerio-cost.js';
 import { cssQuery } from './css-query.js';
-import { boundEscapes, SelectorCostError } from './match-budget.js';
+import { boundEscapes, countWalk, SelectorCostError } from './match-budget.js';
 
 /** Nodes that one call may look at: as many as comparing 14,000 siblings with each other. Takes a few seconds. */
 const MAX_STEPS = 100_000_000;
 /** A shorter page has too few nodes for so many steps: two characters can make a sibling. */
 const FREE_CHARACTERS = 14_000;
+/** On a shorter page, looking through elements within each other is quick however often it is done. */
+const FREE_CHARACTERS_FOR_WALKS = 500_000;
 /** Children of the document from which on Cheerio's way of starting a query is slow: it compares them with each other. */
 const MANY_ROOTS = 1_000;
 
@@ -53,6 +55,9 @@ export function withBoundedCost(
     methods[name] = function bounded(...args) {
       const [selector] = args;
       const isOfPage = name === 'find' && this.length === 1 && this[0] === document;
+      if (name === 'find' && !isOfPage && this.length > 0 && characters >= FREE_CHARACTERS_FOR_WALKS) {
+        countWalk(this[0]!, nodesIn(this), String(selector));
+      }
       const pairs = name === 'find' ? pairsOf(childrenOf(this)) : pairsOf(this.length) * (PAIRING[name] ?? 0);
       const tested = () => testedBy(name, this);
       const steps = pairs + (typeof selector === 'string' ? cost.stepsOf(selector, MAX_STEPS, tested) : 0);

@@ -10,6 +10,7 @@ import { DomUtils } from 'htmlparser2';
 import { UsageError } from '../../../errors.js';
 import type { AnyNode, Document, Element, ElementTest } from '../markup-tree.js';
 import { compileLinear } from './linear-selector.js';
+import { countWalk } from './match-budget.js';
 
 /** What a query finds: an element, or the text of a text node or attribute. */
 export type Found = Element | string;
@@ -64,9 +65,11 @@ function compileQuery(selector: string, xml: boolean): CssQuery {
     select(root) {
       const context = isTag(root) ? root : null;
       const tests = groups.map((group) => testOf(selector, group, context, xml));
-      const [only] = groups;
-      if (groups.length === 1 && only?.take === 'element') return DomUtils.findAll(tests[0]!, [root]);
-      return walk(root, groups, tests);
+      const walked = { nodes: 0 };
+      const isOfElements = groups.length === 1 && groups[0]!.take === 'element';
+      const found = isOfElements ? walkElements(root, tests[0]!, walked) : walk(root, groups, tests, walked);
+      if (context !== null) countWalk(context, walked.nodes, selector);
+      return found;
     },
   };
 }
@@ -134,12 +137,34 @@ function compileCompounds(branches: Selector[][], xml: boolean): ElementTest {
   return compile<AnyNode, Element>(copy, { xmlMode: xml });
 }
 
+/** What a query has looked at. */
+interface Walked {
+  nodes: number;
+}
+
+/** Elements only. */
+function walkElements(root: Document | Element, test: ElementTest, walked: Walked): Element[] {
+  return DomUtils.findAll(
+    (element) => {
+      walked.nodes += 1;
+      return test(element);
+    },
+    [root],
+  );
+}
+
 /** Elements, attributes and text nodes in document order; a loop, as pages may be nested deeper than the call stack. */
-function walk(root: Document | Element, groups: readonly Group[], tests: readonly ElementTest[]): Found[] {
+function walk(
+  root: Document | Element,
+  groups: readonly Group[],
+  tests: readonly ElementTest[],
+  walked: Walked,
+): Found[] {
   const found: Found[] = [];
   const textOf = new Set<AnyNode | null>();
   const stack: AnyNode[] = [root];
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    walked.nodes += 1;
     if (isText(node)) {
       if (textOf.has(elementAround(node))) found.push(node.data);
       continue;

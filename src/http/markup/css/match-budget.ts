@@ -15,6 +15,24 @@ const MAX_STEPS = 5_000_000;
 /** Joining a text costs as much as looking at a node for each of so many characters. */
 const CHARACTERS_PER_STEP = 32;
 
+/** Nodes that all queries from elements of one page may look at: a second or two. Elements within each other share theirs. */
+const MAX_WALKED = 12_000_000;
+/** How many they have looked at, by the root of the page. */
+const walked = new WeakMap<AnyNode, number>();
+
+/**
+ * Count what a query from an element looked at.
+ * @param selector as the spider wrote it, for the error
+ * @throws SelectorCostError where all queries from elements of the page have looked at too many nodes
+ */
+export function countWalk(element: AnyNode, nodes: number, selector: string): void {
+  let root = element;
+  while (root.parent !== null) root = root.parent;
+  const all = nodes + (walked.get(root) ?? 0);
+  walked.set(root, all);
+  if (all > MAX_WALKED) throw SelectorCostError.ofWalks(selector, MAX_WALKED);
+}
+
 /** Matches of one regular expression in a text: each takes memory until the last one is found. */
 const MAX_MATCHES = 1_000_000;
 
@@ -115,6 +133,14 @@ export class SelectorCostError extends CrawlnodeError {
       call,
       `${call} of $ was refused: on this page it might take more than ${n(maxSteps)} steps. ` +
         'Use response.css(), or select a smaller part of the page first.',
+    );
+  }
+
+  static ofWalks(selector: string, most: number): SelectorCostError {
+    return new SelectorCostError(
+      selector,
+      `The CSS selector ${JSON.stringify(selector)} was stopped: the queries from elements of this page have looked at more than ` +
+        `${n(most)} nodes, as these elements lie within each other. Select fewer of them.`,
     );
   }
 

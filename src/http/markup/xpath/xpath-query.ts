@@ -97,10 +97,37 @@ function compiled(expression: string): Expression {
   if (known !== undefined) return known;
   refuseWrongAxes(expression);
   library ??= withFastSets(createRequire(import.meta.url)('xpath') as Library);
-  const created = library.parse(expression);
+  const created = parsedBy(library, expression);
   if (parsed.size >= MAX_CACHED) parsed.clear();
   parsed.set(expression, created);
   return created;
+}
+
+/** The library does not say where an expression is wrong. The longest beginning that is an expression by itself shows it. */
+function parsedBy(library: Library, expression: string): Expression {
+  try {
+    return library.parse(expression);
+  } catch (cause) {
+    for (let end = Math.min(expression.length, MAX_PLACED) - 1; end > 0; end -= 1) {
+      const beginning = expression.slice(0, end);
+      if (isExpression(library, beginning)) {
+        throw new Error(`${messageOf(cause).trim()}, after ${JSON.stringify(beginning)}`, { cause });
+      }
+    }
+    throw cause;
+  }
+}
+
+/** Characters of an expression whose place of an error is looked for. */
+const MAX_PLACED = 300;
+
+function isExpression(library: Library, text: string): boolean {
+  try {
+    library.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Few enough nodes that comparing each with each is the fastest. */
