@@ -96,9 +96,21 @@ export class FeedContent {
    * appended to its content.
    */
   async begin(): Promise<FeedCheckpoint> {
-    const { overwrite: isOverwritten, records = noRecords } = this.#options;
+    const { overwrite: isOverwritten, records = noRecords, path, log } = this.#options;
+    const before = this.#recorded();
     const begun = await (isOverwritten ? overwrite : append)(this.#disk, this.#format);
     records.forgetOld();
+    if (
+      !isOverwritten &&
+      before !== null &&
+      before.endBytes > before.beginBytes &&
+      begun.lengthBytes > before.beginBytes
+    ) {
+      const message =
+        'The file holds items of an earlier crawl that the store does not know any more, as it was reset or is gone: pages that are ' +
+        'fetched again are in the file twice. -O begins it anew';
+      log.warn({ file: path, bytes: begun.lengthBytes }, message);
+    }
     this.#claim(begun.lengthBytes, begun.lengthBytes);
     await this.#disk.leaveAt(begun.lengthBytes);
     return { sequence: 0, ...begun };

@@ -216,6 +216,27 @@ test.each<FeedFormatName>(['jsonl', 'json', 'csv', 'xml', 'jsonl.gz'])(
   },
 );
 
+test('a file with items of a crawl that the store does not know any more is named, unless it is begun anew', async () => {
+  const records = () => new FeedRecords(at('records'), 'news:requests');
+  const warnings: unknown[] = [];
+  const log = { ...silentLogger, warn: (_: object, message: string) => void warnings.push(message) };
+  writeFileSync(at('a.jsonl'), '{"old":1}\n');
+  const write = async (how: Partial<FeedOptions> = {}) => {
+    const outbox = new MemoryOutbox();
+    outbox.add({ n: 1 });
+    const file = await open('a.jsonl', outbox, { log, records: records(), ...how });
+    await file.drain();
+    await file.close();
+  };
+  await write();
+  expect(warnings).toEqual([]);
+  await write();
+  expect(warnings).toEqual([expect.stringMatching(/items of an earlier crawl .* -O begins it anew/)]);
+  expect(text('a.jsonl')).toBe('{"old":1}\n{"n":1}\n{"n":1}\n');
+  await write({ overwrite: true });
+  expect(warnings).toHaveLength(1);
+});
+
 test('a file that its own record shows to be longer than the store knows goes back with the store, and keeps a copy', async () => {
   const outbox = new MemoryOutbox();
   const records = () => new FeedRecords(at('records'), 'news:requests');
