@@ -1,7 +1,7 @@
 /** The end of a crawl command: gates, final log line, summary and exit code. */
 import { failureCode, type GateVerdict, judgeRun } from '../../crawler/run/run-gates.js';
 import type { NodeResult } from '../../node/node-options.js';
-import { type FatalFields, fatalLine } from '../messages/error-report.js';
+import { type FatalFields, fatalLine, fillCrawlArguments } from '../messages/error-report.js';
 import { oneLine } from '../terminal/printable.js';
 import type { Crawl, CrawlSession } from './crawl-session.js';
 import { pagesOf, printSummary, reportFields, type Summary } from './summary.js';
@@ -27,7 +27,13 @@ interface Failure {
 export function finishCrawl(crawl: Crawl, session: CrawlSession, ending: Ending): number {
   const { display, log, fatal } = session;
   const { context, spider, targets } = crawl;
-  const { nodes, result, unwritten, leftOut } = ending;
+  const { nodes, leftOut } = ending;
+  const named = (text: string | null) =>
+    text === null ? null : fillCrawlArguments(text, crawl.crawlArguments);
+  const [result, unwritten] = [
+    { ...ending.result, message: named(ending.result.message) },
+    named(ending.unwritten),
+  ];
   display.stop();
   // Nodes that failed say so themselves.
   const verdict: GateVerdict = result.exitCode === 0 ? judgeRun(crawl.gates, result) : { kind: 'passed' };
@@ -45,7 +51,7 @@ export function finishCrawl(crawl: Crawl, session: CrawlSession, ending: Ending)
   }
   const inFile = spider.loaded.settings.LOG_FILE !== null;
   // On a terminal the summary gives the same information.
-  if (inFile || !context.stderr.isTTY) logEnding(session, { ...ending, code }, failures.length > 0);
+  if (inFile || !context.stderr.isTTY) logEnding(session, { ...ending, result, code }, failures.length > 0);
   for (const { fields, why } of failures) {
     context.stderr.write(fatalLine(context, oneLine(why), fields));
     if (inFile) fatal(fields, why);

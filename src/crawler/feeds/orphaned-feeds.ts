@@ -6,10 +6,11 @@
  */
 import { existsSync } from 'node:fs';
 import os from 'node:os';
-import { CrawlnodeError, RefusedError } from '../../errors.js';
+import { CrawlnodeError, FrontierUnavailableError, messageOf, RefusedError } from '../../errors.js';
 import { feedId } from '../../feed-outbox.js';
 import type { OutboxSnapshot } from '../../frontier/frontier.js';
 import type { FeedLayout } from '../../pipelines/feeds/formats/feed-format.js';
+import { withoutFile } from '../../pipelines/feeds/restore-feed.js';
 import { type FeedTarget, feedsOfSettings } from './feed-targets.js';
 import { type FeedsOfCrawl, openTarget, writerOf } from './open-target.js';
 
@@ -33,29 +34,40 @@ export function orphanOf(
 }
 
 /**
- * Write the items that wait for files of dead writers on this machine. @param outbox from a snapshot of the crawl @throws
- * FrontierUnavailableError when the store cannot be asked.
+ * Write the items that wait for files of dead writers on this machine, and see that these files are as the crawl has left them:
+ * a writer that ended in good order has released its file.
+ * @param outbox from a snapshot of the crawl
+ * @returns why items are in no file, a sentence; null when all are
+ * @throws FrontierUnavailableError when the store cannot be asked.
  */
 export async function writeOrphanedFeeds(
   outbox: readonly OutboxSnapshot[],
   options: FeedsOfCrawl,
-): Promise<void> {
-  for (const { feed, waiting } of outbox) {
-    const orphan = waiting === 0 ? null : orphanOf({ feed, waiting }, options);
-    // A missing file belongs to another container with the same host name. Creating it here would be wrong.
-    if (orphan === null || !existsSync(orphan.file.path)) continue;
+): Promise<string | null> {
+  let trouble: string | null = null;
+  for (const { feed, waiting, writerPid } of outbox) {
+    const isLeft = waiting > 0 || writerPid !== null;
+    const orphan = isLeft ? orphanOf({ feed, waiting }, options) : null;
+    if (orphan === null) continue;
     const { path } = orphan.file;
     try {
+      if (!existsSync(path)) {
+        // One that only FEEDS names belongs to another container with the same host name. Creating it here would be wrong.
+        if (options.records.find(feed) === null) continue;
+        throw new CrawlnodeError('feed_changed', `${path} is gone. ${withoutFile(path)}`);
+      }
       const items = await writeOrphanedFeed(orphan, options);
-      options.log.info({ file: path, items }, 'wrote committed items of a node that died on this machine');
+      if (items > 0)
+        options.log.info({ file: path, items }, 'wrote committed items of a node that died on this machine');
     } catch (error) {
       if (error instanceof RefusedError) continue;
-      options.log.warn(
-        { file: path, waiting, error: String(error) },
-        'items of a node that died on this machine are not written yet',
-      );
+      if (error instanceof FrontierUnavailableError) throw error;
+      const why = messageOf(error);
+      options.log.error({ file: path, waiting }, `a node that died on this machine has left a file: ${why}`);
+      trouble ??= why;
     }
   }
+  return trouble;
 }
 
 /**

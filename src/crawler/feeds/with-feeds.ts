@@ -20,7 +20,7 @@ export interface FeedsPlan extends FeedsOptions {
 /** A crawl that has ended, and its files. */
 export interface WithFeeds<T> {
   readonly result: T;
-  /** Why some of its own items could not be written; null when all were. */
+  /** Why items of this node, or of one that died on this machine, are in no file; null when all are. */
   readonly unwritten: string | null;
   readonly leftOut: readonly LeftOut[];
 }
@@ -72,16 +72,19 @@ async function closeFeeds(plan: FeedsPlan, feeds: OpenFeeds, hasWaited: boolean)
     return trouble.isFinal ? trouble.why : unwrittenMessage(trouble.why, isOver ? waitMs : null);
   }
   if (plan.writeOrphans && !force.aborted && !hasWaited) {
-    await writeOrphans(plan).catch((error: unknown) => {
+    const left = await writeOrphans(plan).catch((error: unknown) => {
       log.debug({ error: String(error) }, 'looking for items of nodes that died here failed');
+      return null;
     });
+    // A signal keeps its exit code, so that a supervisor starts nothing again.
+    return drain.aborted ? null : left;
   }
   return null;
 }
 
-async function writeOrphans(plan: FeedsPlan): Promise<void> {
+async function writeOrphans(plan: FeedsPlan): Promise<string | null> {
   const { outbox } = await plan.frontier.snapshot();
-  if (outbox.every(({ waiting }) => waiting === 0)) return;
+  if (outbox.every(({ waiting, writerPid }) => waiting === 0 && writerPid === null)) return null;
   const { writeOrphanedFeeds } = await import('./orphaned-feeds.js');
-  await writeOrphanedFeeds(outbox, plan);
+  return writeOrphanedFeeds(outbox, plan);
 }

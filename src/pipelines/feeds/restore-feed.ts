@@ -77,7 +77,7 @@ async function soundCheckpoint({
   const behind = await disk.bytesBehind(lengthBytes);
   if (behind < 0) {
     throw changed(
-      `${path} holds ${lengthBytes + behind} bytes, but this job has written ${lengthBytes} to it: somebody changed or removed it. Put it back, write to another file, or reset the job.`,
+      `${path} holds ${lengthBytes + behind} bytes, but this job has written ${lengthBytes} to it: somebody changed or removed it. ${withoutFile(path)}`,
     );
   }
   const isBegin = lengthBytes === format.encode(format.opening).length || lengthBytes === own?.beginBytes;
@@ -121,6 +121,11 @@ function possibleWrites(bytes: Buffer, { itemEnds, encode, closing }: FeedFormat
   const overOld = bytes.length === old.length ? Array.from(old.keys()) : [];
   const reached = overOld.filter((at) => bytes.subarray(at).equals(old.subarray(at)));
   return [bytes, bytes.subarray(0, end), ...reached.map((at) => bytes.subarray(0, at))];
+}
+
+/** What to do where a file lacks items that this job has written to it. */
+export function withoutFile(path: string): string {
+  return `Put it back; or empty it and crawl with "-O ${path}", which goes on without the items that it had; or reset the job.`;
 }
 
 function changed(message: string): CrawlnodeError {

@@ -20,10 +20,11 @@ onEachEngine('a feed file on the %s engine', (engine) => {
     site = await startSite({ pages: 300, delayMs: () => (isChanged ? 5 : 150) });
   });
   afterEach(() => site.close());
-  const crawl = (...args: string[]) =>
-    startCli(['crawl', 'walk', '-a', `start=${site.url}`, '--exit-when-done', '-o', 'feed.jsonl', ...args], {
+  const run = (...args: string[]) =>
+    startCli(['crawl', 'walk', '-a', `start=${site.url}`, '--exit-when-done', ...args], {
       cwd: here.project.dir,
     });
+  const crawl = (...args: string[]) => run('-o', 'feed.jsonl', ...args);
   const file = () => here.project.path('feed.jsonl');
   const lines = async (name = 'feed.jsonl') => {
     if (!here.project.exists(name)) return 0;
@@ -82,14 +83,14 @@ onEachEngine('a feed file on the %s engine', (engine) => {
   });
 
   it('that is cut at any moment is never a green end with items missing, nor has a hole', async () => {
-    for (let run = 1; run <= 6; run += 1) {
-      const node = crawl('--job', `run-${run}`);
-      const at = run * 40;
+    for (let turn = 1; turn <= 6; turn += 1) {
+      const node = crawl('--job', `run-${turn}`);
+      const at = turn * 40;
       await waitFor(async () => (await lines()) >= at, { what: 'some items' });
       writeFileSync(file(), '');
       const { code, stderr } = await node.wait();
       const text = await here.project.read('feed.jsonl');
-      expect({ run, code, hasHole: text.includes('\0') }).toEqual({ run, code: 1, hasHole: false });
+      expect({ turn, code, hasHole: text.includes('\0') }).toEqual({ turn, code: 1, hasHole: false });
       expect(stderr).toMatch(/with items 1 to [\d,]+ of this crawl/);
       unlinkSync(file());
     }
@@ -105,4 +106,28 @@ onEachEngine('a feed file on the %s engine', (engine) => {
     expect(await crawl().wait()).toMatchObject({ code: 0 });
     expect(await lines()).toBe(300);
   });
+
+  it.each([
+    ['removed', () => unlinkSync(file()), /feed\.jsonl is gone/],
+    ['cut', () => truncateSync(file(), 100), /feed\.jsonl holds 100 bytes, but this job has written/],
+  ])(
+    'whose writer was killed and that is %s is exit 1 in every run, until -O begins it anew',
+    async (_how, change, says) => {
+      const brief = ['-s', 'NODE_TIMEOUT=5', '-s', 'HEARTBEAT_INTERVAL=1'];
+      const node = crawl(...brief);
+      await waitFor(async () => (await lines()) > 20, { what: 'some items' });
+      node.kill('SIGKILL');
+      await node.wait();
+      change();
+      isChanged = true;
+      const other = () => run('-o', 'other.jsonl', ...brief).wait();
+      for (const _ of [1, 2]) {
+        const { code, stderr } = await other();
+        expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(says) });
+      }
+      writeFileSync(file(), '');
+      expect(await run('-O', 'feed.jsonl', ...brief).wait()).toMatchObject({ code: 0 });
+      expect(await other()).toMatchObject({ code: 0 });
+    },
+  );
 });

@@ -110,6 +110,25 @@ describe('a crawl in a file', () => {
     },
   );
 
+  it('whose latest requests somebody deletes takes further ones, and has those again after a repair', async () => {
+    await frontier.push(pages, 'links');
+    hand('DELETE FROM request WHERE n > (SELECT max(n) - 2 FROM request)');
+    expect(await frontier.push([request('more')], 'links')).toMatchObject({ accepted: 1 });
+    const read = reading(...pages, request('more'));
+    expect(await frontier.repair(read, { force: true })).toMatchObject({ pending: 7, losses: [] });
+  });
+
+  it('whose row somebody deletes is a problem to doctor, without looking deeply', async () => {
+    await frontier.push(pages, 'links');
+    hand('DELETE FROM crawl');
+    const other = await openEmbedded(openOptions(dir, 'news'), dir);
+    const problems = (await other.examine()).filter(({ level }) => level === 'problem');
+    await other.close();
+    expect(problems).toMatchObject([
+      { check: 'record', message: expect.stringContaining('of a crawl that is not there') },
+    ]);
+  });
+
   it('of whose nodes somebody has written over what the file says gives their items to their feeds', async () => {
     await frontier.leave('shutdown');
     await joinAs(frontier, { args, feeds: ['feed'] });

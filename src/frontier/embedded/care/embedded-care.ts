@@ -261,7 +261,7 @@ function hasCounters({ sql, space }: Transaction): boolean {
 }
 
 /** I1: a crawl that does not exist has no requests, domains or nodes, since no sweep would delete them. */
-function leftovers({ sql, space }: Transaction): string[] {
+export function leftovers({ sql, space }: Transaction): string[] {
   const found = ['request', 'domain', 'node', 'failure', 'robots'].flatMap((table) => {
     const n = sql.count(table, space);
     return n === 0 ? [] : [`I1: ${n} rows of the table ${table} are of a crawl that is not there`];

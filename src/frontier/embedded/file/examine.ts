@@ -6,6 +6,7 @@ import { dataFormats } from '../../data-format.js';
 import { findingsAbout } from '../../findings.js';
 import type { Finding } from '../../frontier.js';
 import type { Transaction } from '../base/transaction.js';
+import { leftovers } from '../care/embedded-care.js';
 import { otherFormatOf } from '../nodes/shared-settings.js';
 import type { Database } from './database.js';
 import { mountType, otherUsers } from './folder.js';
@@ -59,8 +60,11 @@ export function examineStore(tx: Transaction, { path, file }: Database): Finding
       `${tx.spaces.crawl.name} is kept in data format ${other}, this crawlnode reads and writes format ${dataFormats.embedded}`,
       'go on with the version of crawlnode that wrote it, or "crawlnode reset SPIDER" and begin anew',
     );
-  } else if (tx.format === null) crawl.ok('format', 'nothing is stored yet');
-  else crawl.ok('format', `data format ${dataFormats.embedded}`);
+  } else if (tx.format === null) {
+    const left = leftovers(tx);
+    if (left.length === 0) crawl.ok('format', 'nothing is stored yet');
+    else crawl.problem('record', left.join('; '), 'run "crawlnode doctor SPIDER --repair"');
+  } else crawl.ok('format', `data format ${dataFormats.embedded}`);
   return [...about.found, ...crawl.found];
 }
 

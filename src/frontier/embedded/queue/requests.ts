@@ -55,9 +55,10 @@ export function insertRequest(
   const domain = plainText(request.domain);
   const order = orderOf(crawl.queue_class, priority, arrivalUs);
   const state = dueUs === null ? pendingState(crashes) : 'delayed';
+  // Where somebody has deleted the last request, its record is still there, for a rebuild.
   const n = sql.insert`
-    INSERT INTO request (space, id, state, domain, priority, rank, arrival, due, crashes)
-    VALUES (${space}, ${id}, ${state}, ${domain}, ${priority}, ${order.rank}, ${order.arrival}, ${dueUs}, ${crashes})
+    INSERT INTO request (n, space, id, state, domain, priority, rank, arrival, due, crashes)
+    VALUES (max((SELECT coalesce(max(n), 0) FROM request), (SELECT coalesce(max(n), 0) FROM record)) + 1, ${space}, ${id}, ${state}, ${domain}, ${priority}, ${order.rank}, ${order.arrival}, ${dueUs}, ${crashes})
     ON CONFLICT DO NOTHING`;
   if (n === 0) return false;
   sql.run`INSERT INTO record (n, space, id, arrived, due_at, text) VALUES (${n}, ${space}, ${id}, ${arrivalUs}, ${dueUs}, ${record})`;
