@@ -155,7 +155,7 @@ describe('the first crawl of a newcomer', () => {
       'spiders/gone.ts',
       parse(
         'gone',
-        'yield { a: 1 }; for (const n of [1, 2]) yield response.follow(' / gone / ' + n, this.parse);',
+        'yield { a: 1 }; for (const n of [1, 2]) yield response.follow("/gone/" + n, this.parse);',
       ),
     );
     await run('crawl', 'gone', '--exit-when-done');
