@@ -11,7 +11,7 @@ export function describeError(error: unknown): string {
 
 /** `file:line:column` of the topmost stack frame in the user's code, not in Node, a package or crawlnode; null without one. */
 export function whereThrown(error: unknown): string | null {
-  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  const stack = error instanceof Error ? String(error.stack) : '';
   for (const [, place, line, column] of stack.matchAll(/^ +at (?:.*\()?(.+):(\d+):(\d+)\)?$/gm)) {
     const file = place!.startsWith('file:') ? fileURLToPath(place!.replace(/\?.*/, '')) : place!;
     if (isUserFile(file)) return `${shortPath(file)}:${line}:${column}`;

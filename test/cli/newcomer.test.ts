@@ -151,6 +151,17 @@ describe('the first crawl of a newcomer', () => {
       code: 1,
       stdout: expect.stringContaining('no page of this crawl succeeded: 1 request failed'),
     });
+    await project.write(
+      'spiders/gone.ts',
+      parse(
+        'gone',
+        'yield { a: 1 }; for (const n of [1, 2]) yield response.follow("/gone/" + n, this.parse);',
+      ),
+    );
+    await run('crawl', 'gone', '--exit-when-done');
+    await run('reset', 'gone', '--only', 'queue', '--yes');
+    await run('crawl', 'gone', '--exit-when-done');
+    expect(await run('doctor', 'gone')).toMatchObject({ code: 0 });
   });
 
   it('items go to a file whose format is named as in Scrapy', async () => {

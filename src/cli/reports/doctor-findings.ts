@@ -164,7 +164,8 @@ function nothingSucceeded({ done, failed, pending, delayed, leased, counters }: 
   if (done + failed === 0 || pending + delayed + leased > 0) return null;
   const redirected = counters['redirect/count'] ?? 0;
   const ignored = counters['httperror/response_ignored_count'] ?? 0;
-  if (done - redirected - ignored > 0 || failed + ignored === 0) return null;
+  // Fewer done than counted: the queue was reset without its stats, which count pages of before.
+  if (done !== redirected + ignored || failed + ignored === 0) return null;
   const others = ignored === 0 ? '' : `, and ${howMany(ignored, 'page')} answered with an error such as 404`;
   return `no page of this crawl succeeded: ${howMany(failed, 'request')} failed${others}`;
 }

@@ -15,28 +15,31 @@ const PRIVATE_IPV4 = [
   ['198.18.0.0', 15],
   ['224.0.0.0', 3],
 ] as const;
-/** The same for IPv6: unspecified and loopback, local NAT64 (RFC 8215), discard, unique-local, link- and site-local, multicast. */
+/** The same for IPv6: unspecified and loopback, local NAT64 (RFC 8215), discard, Teredo, unique-local, link- and site-local, multicast. */
 const PRIVATE_IPV6 = [
   ['::', 127],
   ['64:ff9b:1::', 48],
   ['100::', 64],
+  ['2001::', 32],
   ['fc00::', 7],
   ['fe80::', 9],
   ['ff00::', 8],
 ] as const;
+/** Names of the machine itself (RFC 6761), also those of its hosts file on Debian and Red Hat. */
+const LOOPBACK_NAMES =
+  /^(?:(?:.+\.)?localhost|localhost6?\.localdomain6?|localhost6|ip6-(?:localhost|loopback))$/;
 const privateAddresses = blockListOf(PRIVATE_IPV4, PRIVATE_IPV6);
 const linkLocalAddresses = blockListOf([['169.254.0.0', 16]], [['fe80::', 10]]);
 
 /**
  * Whether the host of a URL is written as a private address (loopback, RFC 1918, link-local, unique-local and others),
- * in any form that a resolver accepts (`0x7f.1`, `2130706433`, `[::ffff:10.0.0.1]`), or is `localhost` or a name below
- * it. Names are not resolved: check the resolved address with {@link isPrivateAddress}.
+ * in any form that a resolver accepts (`0x7f.1`, `2130706433`, `[::ffff:10.0.0.1]`), or is a name of the machine
+ * itself, such as `localhost`. Other names are not resolved: check the resolved address with {@link isPrivateAddress}.
  */
 export function isPrivateHost(url: string): boolean {
   const hostname = parseUrl(url)?.hostname.replace(/\.$/, '');
   if (hostname === undefined) return false;
-  if (hostname === 'localhost' || hostname.endsWith('.localhost')) return true;
-  return isPrivateAddress(hostname);
+  return LOOPBACK_NAMES.test(hostname) || isPrivateAddress(hostname);
 }
 
 /** Whether an IP address (brackets and zone allowed) is private; false for any other text. */
