@@ -104,7 +104,8 @@ describe('crawl()', () => {
     await expect(crawl(Pages, options({ args: { n: 5 } as never }))).rejects.toThrow(
       'args.n of crawl() must be a text, as -a gives it, not a number',
     );
-    await expect(stats(Pages, { cwd: '/nonexistent' })).rejects.toThrow('there is no folder /nonexistent');
+    const { cwd } = options();
+    await expect(stats(Pages, { cwd: `${cwd}/none` })).rejects.toThrow(`there is no folder ${cwd}/none`);
     const wrong: [unknown, string][] = [
       [null, 'the options of crawl() are null, not an object'],
       [{ maxPages: 0 }, 'maxPages of crawl() must be a whole number of at least 1, not 0'],
