@@ -14,14 +14,16 @@ export async function repairDamagedStore(of: RepairedCrawl, force: boolean): Pro
   const { saved, unreadable, damagedFile, lost, backup, crawls } = await salvageStore(options, force);
   const store = findingsAbout('store');
   const rows = Object.entries(saved).filter(([, count]) => count > 0);
-  const what = rows.map(([table, count]) => `${n(count)} ${table}`).join(', ') || 'none';
+  const what = rows.map(([table, count]) => `${n(count)} ${table}`).join(', ');
   const cost =
     unreadable.length === 0
       ? 'every table could be read'
       : `not everything could be read of ${unreadable.join(', ')}`;
   store.problem(
     'damaged_store',
-    `the store was damaged, and what can be read of it is in a new one: ${cost}; rows saved: ${what}`,
+    rows.length === 0
+      ? 'the store was damaged, and no row could be read of it: a new one takes its place'
+      : `the store was damaged, and what can be read of it is in a new one: ${cost}; rows saved: ${what}`,
     `the damaged file is kept as ${damagedFile}: delete it when nothing more is wanted from it`,
   );
   const { found, info, problem } = findingsAbout('crawl');
