@@ -8,7 +8,7 @@ import type { Element } from './markup-tree.js';
 import { selectXPath, type XPathVariables } from './xpath/xpath-query.js';
 
 /** Characters of the HTML of all elements that `getAll()` gives. */
-const MAX_MARKUP_CHARACTERS = 64 * 1024 * 1024;
+const MAX_MARKUP_CHARACTERS = 48 * 1024 * 1024;
 
 /**
  * A list of selected elements, or of texts after `::text` and `::attr(name)`.
