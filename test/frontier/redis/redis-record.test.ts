@@ -49,6 +49,16 @@ describe('the record of a crawl in Redis', () => {
     await crawl.end();
   });
 
+  it('with a start that nobody has pushed under its name does not keep the crawl open', async () => {
+    const world = redisWorld(server.url);
+    const crawl = new Crawl(world);
+    const { frontier } = await crawl.node({ hasStart: true });
+    await frontier.push([], 'start');
+    await admin.hset(`${world.spider}:requests:~meta`, 'run_start', '-1');
+    expect((await frontier.lease(0, 0)).crawl.finished).toBe(true);
+    await crawl.end();
+  });
+
   it('that is gone is not begun anew beside its requests', async () => {
     const { crawl, frontier, meta } = await halfDone();
     await admin.del(meta);

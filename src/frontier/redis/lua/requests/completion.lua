@@ -15,11 +15,17 @@ function completion.isBusy(crawl)
   return redis.call('HLEN', crawl.keys.leases) > 0 or not queue.isEmpty(crawl)
 end
 
+-- Whether the start requests of the run are pushed. A name that is none, as somebody else wrote it, would be waited for without an end.
+local function isStarted(crawl)
+  local name = meta.get(crawl, 'run_start') or ''
+  if string.sub(name, 1, 6) ~= 'start:' then name = 'start' end
+  return meta.get(crawl, 'has_start') ~= '1' or meta.get(crawl, name) == 'pushed'
+end
+
 -- Whether all is done. pipelines: outboxes that must be empty; nil for none.
 function completion.isIdle(crawl, seedsWaiting, pipelines)
   return seedsWaiting == 0 and meta.get(crawl, 'control') == 'running'
-    and (meta.get(crawl, 'has_start') ~= '1' or meta.get(crawl, meta.get(crawl, 'run_start') or 'start') == 'pushed')
-    and not completion.isBusy(crawl) and feeds.areAllWritten(crawl, pipelines)
+    and isStarted(crawl) and not completion.isBusy(crawl) and feeds.areAllWritten(crawl, pipelines)
 end
 
 -- Whether the hooks for an idle crawl were asked, and gave nothing: no page has begun since. True where there are none.
