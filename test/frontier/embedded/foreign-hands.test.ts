@@ -1,6 +1,8 @@
 /** Rows that somebody changes under a live node: a crawl is over only when its rows say so, whatever the counters say. */
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connect } from '../../../src/disk/sqlite.js';
 import { salvage } from '../../../src/frontier/embedded/care/salvage.js';
@@ -229,6 +231,20 @@ describe('a crawl in a file', () => {
     salvage(dir, { queueClass: 'PriorityQueue', dupefilter: null }, false);
     frontier = await openEmbedded(openOptions(dir, 'news'), dir);
     expect(await frontier.snapshot()).toMatchObject({ pending: 6 });
+  });
+
+  it('is left by a process that ends without closing it, whatever SQLite then does with the log', async () => {
+    await frontier.close();
+    const internal = new URL('../../../dist/internal.js', import.meta.url).href;
+    const options = JSON.stringify(openOptions(dir, 'news'));
+    const code = `const { openEmbedded } = await import('${internal}');
+      const frontier = await openEmbedded(${options}, ${JSON.stringify(dir)});
+      await frontier.push([${JSON.stringify(request('a'))}], 'links');
+      process.exit(0);`;
+    await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code]);
+    expect(readdirSync(join(dir, 'users'))).toEqual([]);
+    frontier = await openEmbedded(openOptions(dir, 'news'), dir);
+    expect(await frontier.snapshot()).toMatchObject({ pending: 1 });
   });
 
   it.each(['-wal', '-shm'])('whose file %s is deleted ends the process that has it open', async (end) => {

@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
 import { makeFolder } from '../../../disk/make-folder.js';
 import { FrontierUnavailableError, messageOf, RefusedError } from '../../../errors.js';
 import { isRunning } from '../../feed-claim.js';
@@ -50,6 +51,21 @@ export interface Folder {
   release(asKilled?: boolean): void;
 }
 
+/** The folders that this process leaves as it ends, whatever its threads have not closed: it was not killed, so no log is missing. */
+const foldersToLeave = new Set<string>();
+
+function leaveAtExit(users: string): void {
+  if (!isMainThread) return;
+  if (foldersToLeave.size === 0) process.once('exit', removeOwnFiles);
+  foldersToLeave.add(users);
+}
+
+function removeOwnFiles(): void {
+  for (const users of foldersToLeave)
+    for (const name of readOr([], () => readdirSync(users)))
+      if (name.startsWith(`${process.pid}-`)) rmSync(join(users, name), { force: true });
+}
+
 /**
  * Make the folder if need be, and take part in it.
  * @throws RefusedError on a network file system, or while processes of another machine or container use it.
@@ -69,6 +85,7 @@ export function enterFolder(path: string): Folder {
     rmSync(file, { force: true });
     throw error;
   }
+  leaveAtExit(users);
   const timer = setInterval(() => touch(file, self), TOUCH_MS).unref();
   return {
     path,
@@ -79,7 +96,10 @@ export function enterFolder(path: string): Folder {
     },
     release(asKilled = false) {
       clearInterval(timer);
-      if (asKilled) return;
+      if (asKilled) {
+        foldersToLeave.delete(users);
+        return;
+      }
       rmSync(file, { force: true });
       for (const { file: other, user } of filesOfUsers(users))
         if (isStale(other) || (user !== null && !isRunning(user.pid))) rmSync(other, { force: true });
