@@ -1,5 +1,6 @@
 /** What is known of the domains of a crawl, as `stats` shows it. */
 import type { Frontier, KnownDomain } from '../../frontier/frontier.js';
+import { sum } from '../../frontier/telemetry/demand.js';
 import { type DomainStats, domainStats, OTHER_DOMAINS } from '../../frontier/telemetry/domain-counts.js';
 import { MAX_KNOWN_DOMAINS } from '../../frontier/types/limits.js';
 
@@ -26,10 +27,9 @@ const CHUNK = 200;
 const weights: Readonly<Record<DomainOrder, (domain: DomainReport) => number>> = {
   pending: ({ pending }) => pending,
   slow: ({ p95Ms }) => p95Ms ?? 0,
-  failed: ({ failures, retries }) => total(failures) * 1_000 + total(retries),
+  failed: ({ failures, retries }) => sum(Object.values(failures)) * 1_000 + sum(Object.values(retries)),
   blocked: ({ statuses, blockedBy, dueInMs }) =>
-    BLOCKED.reduce((sum, status) => sum + (statuses[status] ?? 0), 0) +
-    (blockedBy === 'retry_after' ? dueInMs / 1e9 : 0),
+    sum(BLOCKED.map((status) => statuses[status] ?? 0)) + (blockedBy === 'retry_after' ? dueInMs / 1e9 : 0),
 };
 
 /** The domains that are kept, in an order; those beyond `most` are left out. */
@@ -70,8 +70,4 @@ function reportOf({ name, counts, latencyMs: _, ...state }: KnownDomain): Domain
     latencyMs: latency?.meanMs ?? null,
     p95Ms: latency?.p95Ms ?? null,
   };
-}
-
-function total(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

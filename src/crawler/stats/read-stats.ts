@@ -1,6 +1,6 @@
 /** Reads the stats of a crawl from its store. */
 import type { Assessment, Frontier, Snapshot } from '../../frontier/frontier.js';
-import { ASSESSED_MS, aged, assess } from '../../frontier/telemetry/assess.js';
+import { aged, assessNow } from '../../frontier/telemetry/assess.js';
 import { type CrawlStats, statsOf } from './crawl-stats.js';
 import { type DomainReport, readWorstDomains } from './domain-reports.js';
 
@@ -51,8 +51,5 @@ async function assessmentNow(
   if (assessment !== null && Math.abs(ageMs) < FRESH_MS && nodes.length > 0) {
     return aged(assessment, Math.max(0, ageMs));
   }
-  const facts = await telemetry.facts();
-  if (facts === null) return null;
-  return assess(facts, await telemetry.history('ten_seconds', facts.atMs - ASSESSED_MS, facts.atMs))
-    .assessment;
+  return (await assessNow(telemetry))?.assessment ?? null;
 }

@@ -1,11 +1,11 @@
 /** Finds out of the facts of a crawl what users ask: what limits it, how long it takes, how many nodes it wants. */
-import type { Assessment, CrawlFacts, HistoryPoint } from '../types/telemetry.js';
+import type { Assessment, CrawlFacts, HistoryPoint, Telemetry } from '../types/telemetry.js';
 import { leasable, least, nodesNeeded, slotsUsed, sum, wantedNodes } from './demand.js';
 import { etaOf } from './eta.js';
 import { limitOf } from './limited-by.js';
 
 /** The points before that `assess` looks at. */
-export const ASSESSED_MS = 300_000;
+const ASSESSED_MS = 300_000;
 
 /** An assessment some time after it was made: less is left. */
 export function aged(assessment: Assessment, ageMs: number): Assessment {
@@ -14,11 +14,21 @@ export function aged(assessment: Assessment, ageMs: number): Assessment {
   return { ...assessment, eta: { ...eta, seconds: Math.max(0, Math.round(eta.seconds - ageMs / 1_000)) } };
 }
 
-/** @param history the points of the last `ASSESSED_MS`. @returns the assessment, and the next point */
-export function assess(
-  facts: CrawlFacts,
-  history: readonly HistoryPoint[],
-): { readonly point: HistoryPoint; readonly assessment: Assessment } {
+/** What was found out, and the point of the history that belongs to it. */
+export interface Assessed {
+  readonly point: HistoryPoint;
+  readonly assessment: Assessment;
+}
+
+/** Assess a crawl as its store has it now; null without one. */
+export async function assessNow(telemetry: Pick<Telemetry, 'facts' | 'history'>): Promise<Assessed | null> {
+  const facts = await telemetry.facts();
+  if (facts === null) return null;
+  return assess(facts, await telemetry.history('ten_seconds', facts.atMs - ASSESSED_MS, facts.atMs));
+}
+
+/** @param history the points of the last `ASSESSED_MS` */
+export function assess(facts: CrawlFacts, history: readonly HistoryPoint[]): Assessed {
   const { atMs, leased } = facts;
   const { limitedBy, sentence } = limitOf(facts);
   const needed = nodesNeeded(facts);

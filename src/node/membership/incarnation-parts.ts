@@ -40,7 +40,6 @@ export function pageDepsOf(context: IncarnationContext, slots: Slots): PageDeps 
     cookies: new SessionCookies(options.cookies, log),
     onDropped: droppedLinksListener(node),
     hasOtherPages: () => slots.inFlight > 1,
-    noteLatency: (domain, latencyMs) => node.latencies.note(domain, latencyMs),
     endedPages: () => slots.ended,
   };
 }
@@ -50,7 +49,7 @@ export function slotsOf({ node, onError }: IncarnationContext): Slots {
   const { frontier, options, log, onItems } = deps;
   const { concurrency } = options;
   const onDropped = droppedLinksListener(node);
-  const onPage = node.telemetry.notePage.bind(node.telemetry);
+  const onPage = node.notePage.bind(node);
   return new Slots({
     ...{ frontier, concurrency, tally, alarm, outage, log, onDropped, onPage, onItems, onError },
   });

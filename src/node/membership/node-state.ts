@@ -1,6 +1,6 @@
 /** The state of a node that all its incarnations share. */
 import { messageOf } from '../../errors.js';
-import type { NodeObstacle, Tunables } from '../../frontier/frontier.js';
+import type { Effects, NodeObstacle, Outcome, Tunables } from '../../frontier/frontier.js';
 import { Signals } from '../extensions/signals.js';
 import { DroppedLinks } from '../links/dropped-links.js';
 import { type LinkRules, linkRules } from '../links/filter-links.js';
@@ -80,6 +80,12 @@ export class NodeState {
       obstacle: () => this.#obstacle(),
       isFull: () => this.outage.isFull,
     });
+  }
+
+  /** A page was committed. */
+  notePage(domain: string, outcome: Outcome, effects: Effects): void {
+    this.telemetry.notePage(domain, outcome, effects);
+    if (effects.latencyMs !== undefined) this.latencies.note(domain, effects.latencyMs);
   }
 
   /** Called once a second. */

@@ -47,7 +47,6 @@ export async function crawlOne(
   try {
     const ending = await deps.stats.during(flight, () => processPage(flight, deps));
     const { latencyMs, revisit } = flight;
-    if (latencyMs !== null) deps.noteLatency(flight.lease.domain, latencyMs);
     let effects = latencyMs === null ? ending.effects : { ...ending.effects, latencyMs };
     if (revisit !== null) effects = revisit.addTo(effects, ending.outcome, ending.links);
     effects = { ...effects, stats: { ...effects.stats, ...endingCounters(ending.outcome) } };

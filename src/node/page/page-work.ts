@@ -41,8 +41,6 @@ export interface PageDeps extends LinkDeps {
   /** Null when robots.txt is not obeyed. */
   readonly robots: RobotsGate | null;
   readonly log: Logger;
-  /** Called with the time until the first byte of each answer. */
-  noteLatency(domain: string, latencyMs: number): void;
   /** How many pages have ended so far. */
   endedPages(): number;
 }

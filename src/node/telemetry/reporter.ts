@@ -1,6 +1,6 @@
 /** Reports what a node has handed over to the store. A report that fails is sent again as it was, so that it counts once. */
 import type { DomainCounts, NodeEvent, NodeFacts, NodeReport, Telemetry } from '../../frontier/frontier.js';
-import { ASSESSED_MS, assess } from '../../frontier/telemetry/assess.js';
+import { assessNow } from '../../frontier/telemetry/assess.js';
 import {
   addCounts,
   hasFailures,
@@ -63,11 +63,8 @@ export class Reporter {
 
   async #report(telemetry: Telemetry, incarnation: string, report: NodeReport): Promise<void> {
     if (!(await telemetry.report(incarnation, report))) return;
-    const facts = await telemetry.facts();
-    if (facts === null) return;
-    const history = await telemetry.history('ten_seconds', facts.atMs - ASSESSED_MS, facts.atMs);
-    const { point, assessment } = assess(facts, history);
-    await telemetry.record(point, assessment, this.#historyMinutes);
+    const assessed = await assessNow(telemetry);
+    if (assessed !== null) await telemetry.record(assessed.point, assessed.assessment, this.#historyMinutes);
   }
 
   /** The next report: the domains with failures first, then those with most pages. */

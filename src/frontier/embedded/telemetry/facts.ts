@@ -1,4 +1,5 @@
 /** How the domains of a crawl stand, and what decisions about it need, at one instant. */
+import { sum } from '../../telemetry/demand.js';
 import { factsOf } from '../../telemetry/stored-telemetry.js';
 import { READY_DOMAINS_READ } from '../../types/limits.js';
 import type { CrawlFacts, DomainState, KnownDomain } from '../../types/telemetry.js';
@@ -95,7 +96,7 @@ function stateOf(tx: Transaction, domain: DomainRow, mostCounted: number): Domai
   return {
     ...{ name, leased: active, limit: concurrencyOf(domain, crawl), delayMs },
     pending: head_rank === null ? 0 : pendingOf(tx, name, mostCounted),
-    delayBy: delayMs === 0 ? null : delaySource(domain, tx),
+    delayBy: delayMs === 0 ? null : delaySource(domain, delayMs, tx),
     dueInMs: Math.max(0, dueAtOf(domain, nowMs) - nowMs),
     blockedBy: isBlocked ? (waitsForRobots() ? 'robots' : 'retry_after') : null,
     latencyMs: a > 0 ? Math.floor(m / a) : 0,
@@ -109,8 +110,7 @@ function stateOf(tx: Transaction, domain: DomainRow, mostCounted: number): Domai
   }
 }
 
-function delaySource(domain: DomainRow, { crawl }: Transaction): DomainState['delayBy'] {
-  const delayMs = delayOf(domain, crawl);
+function delaySource(domain: DomainRow, delayMs: number, { crawl }: Transaction): DomainState['delayBy'] {
   if (delayMs === settingsDelayOf(domain, crawl)) return 'settings';
   return delayMs === autoDelayOf(domain, crawl) ? 'autothrottle' : 'robots';
 }
@@ -118,8 +118,4 @@ function delaySource(domain: DomainRow, { crawl }: Transaction): DomainState['de
 function pendingOf({ sql, space }: Transaction, domain: string, most: number): number {
   return sql.get<{ count: number }>`SELECT count(*) AS count FROM (SELECT 1 FROM request
     WHERE space = ${space} AND domain = ${domain} AND state = 'pending' LIMIT ${most})`!.count;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }
