@@ -73,7 +73,12 @@ export interface ItemPipelines extends OpenModules {
  */
 export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines> {
   const { before, after, toList } = await loadStages(options);
-  const { context, addNodeId = false, keepsErrors = false, maxPageBytes = Number.POSITIVE_INFINITY } = options;
+  const {
+    context,
+    addNodeId = false,
+    keepsErrors = false,
+    maxPageBytes = Number.POSITIVE_INFINITY,
+  } = options;
   const all = [...before, ...after];
   const listAt = toList ? before.length : -1;
 

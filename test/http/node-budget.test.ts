@@ -194,7 +194,12 @@ describe('values', () => {
       page(JSON.stringify(value), maxNodes, 'application/json').json();
     const rows = (nameOf: (row: number, column: string) => string) =>
       Array.from({ length: 100 }, (_, row) => ({ [nameOf(row, 'a')]: 1, [nameOf(row, 'b')]: 2 }));
-    expect(json(rows((_, column) => column), 200)).toHaveLength(100);
+    expect(
+      json(
+        rows((_, column) => column),
+        200,
+      ),
+    ).toHaveLength(100);
     const own = rows((row, column) => `${column}\\"${row}`);
     expect(codeOf(() => json(own, 200))).toBe('too_complex');
     expect(json(own, 600)).toHaveLength(100);

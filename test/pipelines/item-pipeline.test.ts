@@ -150,7 +150,9 @@ test('items that cannot fit are refused before their JSON is made, in the list a
   const tooMany = { code: 'too_many_items', message: expect.stringContaining('more than 1000000 bytes') };
   await expect(process([{ text }])).rejects.toMatchObject(tooMany);
   await expect(process([{ list: [{ [text]: 1 }] }])).rejects.toMatchObject(tooMany);
-  await expect(process(new Array(400_000).fill({}).map(() => ({})))).resolves.toMatchObject({ scraped: 400_000 });
+  await expect(process(new Array(400_000).fill({}).map(() => ({})))).resolves.toMatchObject({
+    scraped: 400_000,
+  });
   const half = { text: 'x'.repeat(600_000) };
   await expect(process([half, half])).rejects.toMatchObject(tooMany);
   const drop = () => {

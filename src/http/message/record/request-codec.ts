@@ -40,7 +40,8 @@ export function encodeRecord(record: RequestRecord): string {
     text += `,"f":${jsonThatFits(encodeWaitingItem(record.waitingItem), record)}`;
   text += endingOf(record);
   // A UTF-16 code unit takes at most three bytes of UTF-8, so most records need no byte count.
-  if (text.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(text) > MAX_RECORD_BYTES) throw tooLarge(record);
+  if (text.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(text) > MAX_RECORD_BYTES)
+    throw tooLarge(record);
   return text;
 }
 
