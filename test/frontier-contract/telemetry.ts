@@ -261,7 +261,8 @@ export function telemetry(crawl: () => Crawl): void {
       const survivor = await crawl().node({ id: 'here', tunables: { nodeTimeoutMs: 300 } });
       await crawl().recoverUntil(2, [survivor]);
       await beat(survivor);
-      const { deadNodes, nodes } = await survivor.frontier.snapshot();
+      const { deadNodes, nodes, counters } = await survivor.frontier.snapshot();
+      expect(counters['nodes/died']).toBe(1);
       expect(deadNodes).toMatchObject([{ id: 'gone', pid: process.pid, requests: 2, pages: 0, facts }]);
       expect(nodes.map(({ id }) => id)).not.toContain('gone');
       const events = await survivor.frontier.telemetry.events(0);

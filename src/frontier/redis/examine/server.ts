@@ -5,6 +5,7 @@
 import type { Redis } from 'ioredis';
 import { byteSize, duration } from '../../../format-amounts.js';
 import type { Findings } from '../../findings.js';
+import type { Snapshot } from '../../types/reports.js';
 import { type Client, serversOf } from '../connection/client.js';
 import { ifAllowed } from '../connection/errors.js';
 import { clockOf } from '../crawl/measuring.js';
@@ -53,6 +54,16 @@ function evictingPolicy(info: Info): { policy: string; limit: number } | null {
   const policy = info?.get('maxmemory_policy') ?? '';
   const limit = number(info, 'maxmemory');
   return limit > 0 && policy.startsWith('allkeys-') ? { policy, limit } : null;
+}
+
+/** The memory in use and its limit, of the server that is the fullest by it; null where none has a limit. */
+export async function memoryOf(client: Client): Promise<Snapshot['memory']> {
+  const infos = await Promise.all(serversOf(client).map((server) => readInfo(server, 'memory')));
+  const limited = infos
+    .map((info) => ({ usedBytes: number(info, 'used_memory'), limitBytes: number(info, 'maxmemory') }))
+    .filter(({ limitBytes }) => limitBytes > 0);
+  limited.sort((a, b) => b.usedBytes / b.limitBytes - a.usedBytes / a.limitBytes);
+  return limited[0] ?? null;
 }
 
 /**
