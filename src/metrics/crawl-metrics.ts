@@ -1,6 +1,6 @@
 /**
  * Metrics of crawls in Prometheus' text format: what is the crawl's, once, from the store. What each node did comes from the
- * nodes themselves (`src/node/telemetry/node-metrics.ts`).
+ * nodes themselves (`src/node/telemetry/`).
  */
 import { type CrawlName, crawlName } from '../crawler/project/crawls-in-store.js';
 import { crawlStates } from '../crawler/stats/crawl-state.js';
@@ -75,8 +75,8 @@ function newMetrics({ Counter, Gauge, Registry }: typeof import('prom-client')) 
     registry,
     storeUp: ofStore('store_up', 'Whether the store answers'),
     setMemory({ usedBytes, limitBytes }: NonNullable<CrawlStats['storeMemory']>) {
-      ofStore('store_memory_bytes', 'Memory in use of the fullest server of the store').set(usedBytes);
-      ofStore('store_memory_limit_bytes', 'The maxmemory of that server').set(limitBytes);
+      ofStore('store_memory_bytes', 'Memory in use of the Redis').set(usedBytes);
+      ofStore('store_memory_limit_bytes', 'The maxmemory of the Redis').set(limitBytes);
     },
     requests: gauge('crawl_requests', 'Requests of the crawl, by state', 'state'),
     leasable: gauge(

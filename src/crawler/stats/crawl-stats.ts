@@ -94,7 +94,7 @@ export interface CrawlStats {
   readonly eta: Eta | null;
   /** Nodes that the work asks for: the most of the last five minutes. */
   readonly wantedNodes: number | null;
-  /** Memory in use of a Redis and its limit; null where it has none, and on the embedded engine. */
+  /** Memory in use of a Redis and its limit; null where it has none, in a Cluster, and on the embedded engine. */
   readonly storeMemory: Snapshot['memory'];
   /** Nodes that died within a day, and the requests that they held. */
   readonly deadNodes: readonly DeadNode[];

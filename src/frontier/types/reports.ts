@@ -31,10 +31,7 @@ export interface Snapshot {
   readonly domains: number;
   /** Memory or disk space of each part, estimated from samples. Failed requests count to the frontier. */
   readonly bytes: Readonly<Record<'frontier' | 'dupefilter' | 'startUrls' | 'items' | 'stats', number>>;
-  /**
-   * Memory of the server and its maxmemory, of the fullest server of a Cluster; null without a server, without a limit, and where
-   * INFO may not be asked.
-   */
+  /** Memory in use of a single Redis, and its maxmemory; null for others, without a limit, and where INFO may not be asked. */
   readonly memory: { readonly usedBytes: number; readonly limitBytes: number } | null;
   /** The live nodes. */
   readonly nodes: readonly NodeSnapshot[];

@@ -56,14 +56,15 @@ function evictingPolicy(info: Info): { policy: string; limit: number } | null {
   return limit > 0 && policy.startsWith('allkeys-') ? { policy, limit } : null;
 }
 
-/** The memory in use and its limit, of the server that is the fullest by it; null where none has a limit. */
+/**
+ * The memory in use of a server and its limit; null where it has none. Of a Cluster too: a crawl needs only one of its servers, and
+ * must not wait for the others.
+ */
 export async function memoryOf(client: Client): Promise<Snapshot['memory']> {
-  const infos = await Promise.all(serversOf(client).map((server) => readInfo(server, 'memory')));
-  const limited = infos
-    .map((info) => ({ usedBytes: number(info, 'used_memory'), limitBytes: number(info, 'maxmemory') }))
-    .filter(({ limitBytes }) => limitBytes > 0);
-  limited.sort((a, b) => b.usedBytes / b.limitBytes - a.usedBytes / a.limitBytes);
-  return limited[0] ?? null;
+  if ('nodes' in client) return null;
+  const info = await readInfo(client, 'memory');
+  const limitBytes = number(info, 'maxmemory');
+  return limitBytes > 0 ? { usedBytes: number(info, 'used_memory'), limitBytes } : null;
 }
 
 /**
