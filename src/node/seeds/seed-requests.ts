@@ -138,7 +138,7 @@ function tooMany(): InvalidRequestError {
 function privateSeed(url: string): InvalidRequestError {
   const host = new URL(url).hostname;
   return new InvalidRequestError(
-    `bad seed: ${host} is a private address, which seeds of a start_urls key may not name: "crawlnode seed SPIDER URL" and ALLOW_PRIVATE_ADDRESSES may`,
+    `bad seed: ${host} is a private address, which only "crawlnode seed SPIDER URL" may name, or any seed with ALLOW_PRIVATE_ADDRESSES: true`,
     { code: 'bad_seed' },
   );
 }
