@@ -6,9 +6,9 @@ import { type Command, Option } from 'commander';
 import { makeFolder } from '../../disk/make-folder.js';
 import { UsageError } from '../../errors.js';
 import { namePattern } from '../../settings/sections/project.js';
+import { shellWord } from '../../shell-word.js';
 import type { CliCommand } from '../command.js';
 import { type Context, print, printJson } from '../context.js';
-import { shellWord } from '../messages/crawl-arguments.js';
 import { discover, loadProject } from '../project/open-project.js';
 import { type NewSpider, spiderTemplates } from '../project/spider-templates.js';
 

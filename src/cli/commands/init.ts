@@ -5,9 +5,9 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { makeFolder } from '../../disk/make-folder.js';
 import { UsageError } from '../../errors.js';
+import { shellWord } from '../../shell-word.js';
 import type { CliCommand } from '../command.js';
 import { note, print, printJson } from '../context.js';
-import { shellWord } from '../messages/crawl-arguments.js';
 import { mayExist, projectTemplate, projectTools } from '../project/project-template.js';
 
 const help = `

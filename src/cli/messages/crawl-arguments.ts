@@ -1,6 +1,7 @@
 /** The command-line arguments that select a crawl: spider, job, and the options that locate its store. */
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
 import { maskSetting } from '../../settings/mask-secrets.js';
+import { shellWord } from '../../shell-word.js';
 import type { Context } from '../context.js';
 
 /** Settings that determine the store of a crawl, the names of its keys, and the identity of its requests. */
@@ -26,9 +27,4 @@ function masked(pair: string): string {
   const at = pair.indexOf('=');
   const name = pair.slice(0, at);
   return `${name}=${maskSetting(name, pair.slice(at + 1))}`;
-}
-
-/** An argument, quoted for a shell when necessary. */
-export function shellWord(text: string): string {
-  return /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
