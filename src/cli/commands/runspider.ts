@@ -2,8 +2,8 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
+import { shellWord } from '../../crawler/project/shell-word.js';
 import { SpiderLoadError, UsageError } from '../../errors.js';
-import { shellWord } from '../../shell-word.js';
 import { problemsOf, unexportedText } from '../../spider/loading/discover.js';
 import { isModule } from '../../spider/loading/spider-files.js';
 import type { CliCommand } from '../command.js';

@@ -1,7 +1,7 @@
 /** The command-line arguments that select a crawl: spider, job, and the options that locate its store. */
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
+import { shellWord } from '../../crawler/project/shell-word.js';
 import { maskSetting } from '../../settings/mask-secrets.js';
-import { shellWord } from '../../shell-word.js';
 import type { Context } from '../context.js';
 
 /** Settings that determine the store of a crawl, the names of its keys, and the identity of its requests. */

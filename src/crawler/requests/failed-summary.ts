@@ -2,7 +2,7 @@
 import type { FailedRequest, Frontier } from '../../frontier/frontier.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
 import { parseUrl } from '../../http/url/parse-url.js';
-import { shellWord } from '../../shell-word.js';
+import { shellWord } from '../project/shell-word.js';
 import { isFailedReason } from './failed-reasons.js';
 import { failedPages } from './failed-requests.js';
 import { type RetryAdvice, retryAdvice } from './retry-advice.js';
