@@ -37,7 +37,8 @@ export function redisCare(crawl: CrawlAccess): CareStore {
   return {
     unexaminable: async () => null,
     async counts() {
-      for await (const step of steps(call, 'examine', { place: 'meta', counted: true })) return examined(step);
+      for await (const step of steps(call, 'examine', { place: 'meta', counted: true }))
+        return examined(step);
       return {};
     },
     async *records() {
