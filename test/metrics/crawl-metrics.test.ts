@@ -1,6 +1,6 @@
 /** The metrics of crawls, read from real stores. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { readDomains } from '../../src/crawler/stats/domain-reports.js';
+import { DomainReader } from '../../src/crawler/stats/domain-reports.js';
 import { StatsReader } from '../../src/crawler/stats/read-stats.js';
 import { FrontierUnavailableError, RefusedError } from '../../src/errors.js';
 import { openFrontier } from '../../src/frontier/choose-engine.js';
@@ -33,10 +33,11 @@ async function crawlIn(
   await frontier.push(requests, 'seeds');
   const crawl = { spider: 'shop', job, frontier };
   const reader = new StatsReader(crawl);
+  const domainReader = new DomainReader(frontier);
   return {
     ...{ spider: 'shop', job },
     stats: () => reader.read(),
-    domains: (most) => readDomains(frontier, 'pending', most),
+    domains: async (most) => (await domainReader.page('pending', most)).domains,
   };
 }
 
