@@ -4,7 +4,6 @@ import { dataFormats } from '../../frontier/data-format.js';
 import type {
   Assessment,
   Control,
-  DeadNode,
   Eta,
   Frontier,
   NodeSnapshot,
@@ -14,6 +13,7 @@ import type {
   Snapshot,
 } from '../../frontier/frontier.js';
 import { type CrawlState, crawlStateOf } from './crawl-state.js';
+import { type DeadNodeStats, withoutUrls } from './dead-nodes.js';
 import type { DomainReport } from './domain-reports.js';
 
 /** The names and the order of the fields up to `counters` are stable. */
@@ -94,8 +94,10 @@ export interface CrawlStats {
   readonly eta: Eta | null;
   /** Nodes that the work asks for: the most of the last five minutes. */
   readonly wantedNodes: number | null;
+  /** Memory in use of a Redis and its limit; null where it has none, in a Cluster, and on the embedded engine. */
+  readonly storeMemory: Snapshot['memory'];
   /** Nodes that died within a day, and the requests that they held. */
-  readonly deadNodes: readonly DeadNode[];
+  readonly deadNodes: readonly DeadNodeStats[];
   /** Of the domains that were active last, the five with most failed requests. */
   readonly worstDomains: readonly DomainReport[];
 }
@@ -146,7 +148,8 @@ export function statsOf(
       usableSlots: assessment?.usableSlots ?? null,
       eta: assessment?.eta ?? null,
       wantedNodes: assessment?.wantedNodes ?? null,
-      deadNodes: snapshot.deadNodes,
+      storeMemory: snapshot.memory,
+      deadNodes: snapshot.deadNodes.map(withoutUrls),
       worstDomains: [],
     },
   };
