@@ -16,6 +16,7 @@ import { describeError, whereThrown } from '../user-code/where-thrown.js';
 import { resultsOfCall } from './callback-results.js';
 import { callbackName } from './callbacks.js';
 import { toItem } from './item.js';
+import { plainLink } from './plain-link.js';
 import { scrapyHint } from './scrapy-calls.js';
 import type { Spider } from './spider.js';
 
@@ -119,6 +120,9 @@ async function run(
 /** Spiders that have yielded an empty item. */
 const warnedOfEmpty = new WeakSet<Spider>();
 
+/** Further requests of a page are held in a smaller form, where they have one. */
+const MANY_REQUESTS = 10_000;
+
 class Page implements PageResult {
   readonly items: JsonObject[] = [];
   readonly requests: DiscoveredRequest[] = [];
@@ -164,11 +168,11 @@ class Page implements PageResult {
       this.unfetchable.push(request.url);
       return;
     }
-    this.requests.push({
-      request,
-      callback: callback === 'parse' ? null : callback, // the default is omitted, which keeps stored records small
-      errback: callbackName(this.#spider, request.errback),
-    });
+    const name = callback === 'parse' ? null : callback; // the default is omitted, which keeps stored records small
+    const small = this.requests.length < MANY_REQUESTS ? null : plainLink(request, name);
+    this.requests.push(
+      small ?? { request, callback: name, errback: callbackName(this.#spider, request.errback) },
+    );
   }
 
   #addItem(value: object): Promise<void> | undefined {

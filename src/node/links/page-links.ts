@@ -112,19 +112,20 @@ export class PageLinks {
     this.#discovered = discovered;
     this.#workingSinceMs = this.#beganMs;
     for (let ordinal = 0; ordinal < discovered.length; ordinal++) {
-      const found = discovered[ordinal]!;
-      const refusal = refusalOf(found.request, depth, rules);
+      const { request, callback, errback } = discovered[ordinal]!;
+      const found = { request, callback, errback };
+      const refusal = refusalOf(request, depth, rules);
       if (refusal !== null) {
-        await this.#refused(refusal, found.request.url, counters, flight);
+        await this.#refused(refusal, request.url, counters, flight);
         continue;
       }
       // A page that started before the cache had an epoch sends all its links, since it has no epoch to name.
-      if (this.#epoch !== null && seen?.has(found.request)) this.#withheld.push(ordinal);
+      if (this.#epoch !== null && seen?.has(request)) this.#withheld.push(ordinal);
       else {
         if (this.#isFull) await this.#pushEarly(flight.signal);
         const problem = this.#send({ found, ordinal });
         if (problem !== null)
-          await this.#refused(refusedByModule(problem), found.request.url, counters, flight);
+          await this.#refused(refusedByModule(problem), request.url, counters, flight);
       }
     }
     return this.#settled();
