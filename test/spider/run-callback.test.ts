@@ -266,6 +266,33 @@ describe('a callback', () => {
     expect({ yielded, closed }).toEqual({ yielded: 11, closed: true });
   });
 
+  it('gives the requests of a page with very many as they were made', async () => {
+    class Marked extends Request {}
+    const make = (spider: Probe) => [
+      new Request('https://example.org/plain'),
+      new Request('https://example.org/method', { callback: spider.parsePage }),
+      new Request('https://example.org/meta', { meta: { n: 1 }, errback: 'failed' }),
+      new Request('https://example.org/post', { json: { n: 1 } }),
+      new Request('https://example.org/head', { method: 'HEAD', headers: { 'X-A': 'b' } }),
+      new Request('https://example.org/more', { priority: 1, dontFilter: true, cookies: { a: 'b' } }),
+      new Request('https://example.org/body', { method: 'GET', body: Buffer.alloc(0) }),
+      new Marked('https://example.org/marked'),
+    ];
+    const many = Array.from({ length: 10_000 }, (_, n) => new Request(`https://example.org/${n}`));
+    const spider = spiderOf(function () {
+      return [...make(this), many, ...make(this)];
+    });
+    const { requests } = await runCallback(spider, null, response());
+    const plain = ({ request, callback, errback }: (typeof requests)[number]) => ({
+      request,
+      callback,
+      errback,
+    });
+    expect(requests.slice(-8).map(plain)).toEqual(requests.slice(0, 8).map(plain));
+    expect(requests.at(-1)?.request).toBeInstanceOf(Marked);
+    expect(requests.at(-8)?.request).toBeInstanceOf(Request);
+  });
+
   it('may yield 10,000 items, and any number of requests', async () => {
     const items = Array.from({ length: 10_000 }, (_, n) => ({ n }));
     const spider = spiderOf((page) => [items, Array.from({ length: 20_000 }, () => page.follow('/a'))]);

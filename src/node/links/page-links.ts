@@ -124,8 +124,7 @@ export class PageLinks {
       else {
         if (this.#isFull) await this.#pushEarly(flight.signal);
         const problem = this.#send({ found, ordinal });
-        if (problem !== null)
-          await this.#refused(refusedByModule(problem), request.url, counters, flight);
+        if (problem !== null) await this.#refused(refusedByModule(problem), request.url, counters, flight);
       }
     }
     return this.#settled();
