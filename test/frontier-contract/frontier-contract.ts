@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe } from 'vitest';
 import { autothrottle } from './autothrottle.js';
 import { backups } from './backups.js';
 import { budgets } from './budgets.js';
+import { changedFeeds } from './changed-feeds.js';
 import { completion } from './completion.js';
 import { cookies } from './cookies.js';
 import { customStats } from './custom-stats.js';
@@ -95,6 +96,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       telemetry,
       repair,
       losses,
+      changedFeeds,
       hostile,
       walk,
     ]) {

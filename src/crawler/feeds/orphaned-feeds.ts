@@ -1,8 +1,8 @@
 /**
- * Feed files whose writer died on this machine. Any node that ends here writes the items that were committed for them. So
- * no item is missing after a kill, even if that node is never started again. `items export` does the same. A file with a
- * live writer is left alone. Only files that this user's records or FEEDS name are written: the store contains the waiting
- * items, but does not decide where they are written.
+ * Feed files without a live writer on this machine. Any node that ends here restores each to its checkpoint and writes the items that
+ * were committed for it. So no item is missing after a kill, even if that node is never started again. `items export` does the
+ * same. A file that has lost items makes this run and every later one fail, wherever it runs: the store knows of it. Only files that
+ * this user's records or FEEDS name are written: the store contains the waiting items, but does not decide where they are written.
  */
 import { existsSync } from 'node:fs';
 import os from 'node:os';
@@ -34,36 +34,30 @@ export function orphanOf(
 }
 
 /**
- * Write the items that wait for files of dead writers on this machine, and see that these files are as the crawl has left them:
- * a writer that ended in good order has released its file.
- * @param outbox from a snapshot of the crawl
+ * Write the items that wait for files without a live writer on this machine, and see that these files are as the crawl has left them.
+ * A file is its user's, who may take it away, once its writer has left and the crawl was finished or its run has ended.
  * @returns why items are in no file, a sentence; null when all are
  * @throws FrontierUnavailableError when the store cannot be asked.
  */
-export async function writeOrphanedFeeds(
-  outbox: readonly OutboxSnapshot[],
-  options: FeedsOfCrawl,
-): Promise<string | null> {
+export async function writeOrphanedFeeds(crawl: FeedsOfCrawl): Promise<string | null> {
   let trouble: string | null = null;
-  for (const { feed, waiting, writerPid } of outbox) {
-    const isLeft = waiting > 0 || writerPid !== null;
-    const orphan = isLeft ? orphanOf({ feed, waiting }, options) : null;
-    if (orphan === null) continue;
-    const { path } = orphan.file;
+  const { outbox, run } = await crawl.frontier.snapshot();
+  for (const feed of outbox) {
+    if (isPipelineOutbox(feed.feed)) continue;
+    const isOfCrawl = feed.waiting > 0 || feed.writerPid !== null || feed.seenAtMs >= (run?.startedAt ?? 0);
+    const path = feed.path || feed.feed;
     try {
-      if (!existsSync(path)) {
-        // One that only FEEDS names belongs to another container with the same host name. Creating it here would be wrong.
-        if (options.records.find(feed) === null) continue;
-        throw new CrawlnodeError('feed_changed', `${path} is gone. ${withoutFile(path)}`);
-      }
-      const items = await writeOrphanedFeed(orphan, options);
+      if (feed.change !== null) throw new ChangedFeedError(path, feed.change)
+      const orphan = isOfCrawl ? orphanOf(feed, crawl) : null;
+      if (orphan === null) continue;
+      const items = await writeOrphanedFeed(orphan, crawl);
       if (items > 0)
-        options.log.info({ file: path, items }, 'wrote committed items of a node that died on this machine');
+        crawl.log.info({ file: path, items }, 'wrote committed items of a node that died on this machine');
     } catch (error) {
       if (error instanceof RefusedError) continue;
       if (error instanceof FrontierUnavailableError) throw error;
       const why = messageOf(error);
-      options.log.error({ file: path, waiting }, `a node that died on this machine has left a file: ${why}`);
+      crawl.log.error({ file: path, waiting: feed.waiting }, why);
       trouble ??= why;
     }
   }

@@ -167,8 +167,11 @@ async function readNodes(
 async function readOutbox(client: Client, keys: FrontierKeys): Promise<OutboxSnapshot[]> {
   const fields = await client.hgetall(internalKey(keys, 'feeds'));
   return readFeeds(fields).map(({ feed, record, last }) => {
-    const { host, path, pid, owner, format = null, sequence = 0 } = record;
-    const waiting = Math.max(0, last - sequence);
-    return { feed, host, path, waiting, writerPid: owner ? pid : null, format };
+    const { host, path, pid, owner, format = null, sequence, lengthBytes = 0, header = '', end } = record;
+    const { seenMs: seenAtMs, changed } = record;
+    const waiting = Math.max(0, last - (sequence ?? 0));
+    const checkpoint = sequence === undefined ? null : { sequence, lengthBytes, header, ...(end && { end }) };
+    const file = { checkpoint, change: changed?.accepted ? null : changed };
+    return { feed, host, path, waiting, writerPid: owner ? pid : null, format, seenAtMs, ...file };
   });
 }
