@@ -80,12 +80,15 @@ export function changedFeeds(crawl: () => Crawl): void {
       expect((await frontier.snapshot()).outbox).toEqual([]);
     });
 
-    it.each([['queue'], ['dupefilter'], ['items']] as const)('is forgotten with a reset of: %s', async (part) => {
-      const { frontier, feeds } = await lost(3);
-      await feeds.release(writer('w'));
-      await frontier.clear([part], { force: true });
-      expect((await frontier.snapshot()).outbox).toEqual([]);
-    });
+    it.each([['queue'], ['dupefilter'], ['items']] as const)(
+      'is forgotten with a reset of: %s',
+      async (part) => {
+        const { frontier, feeds } = await lost(3);
+        await feeds.release(writer('w'));
+        await frontier.clear([part], { force: true });
+        expect((await frontier.snapshot()).outbox).toEqual([]);
+      },
+    );
 
     it('is accepted with a reset, and what waits for it stays', async () => {
       const { frontier, feeds } = await lost();

@@ -15,7 +15,7 @@ export class ChangedFeedError extends CrawlnodeError {
 
 /** What happened to the file. */
 export function changeOf(path: string, { what, items }: FeedChange): string {
-  const gone = items === 0 ? '' : `: ${howMany(items, 'item')} of this crawl that the store has no more may be lost`;
+  const gone = items === 0 ? '' : `: ${howMany(items, 'item')} may be lost`;
   return `${path} ${what}${gone}`;
 }
 

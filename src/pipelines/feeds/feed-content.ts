@@ -19,7 +19,7 @@ import {
   type Rendered,
 } from './formats/feed-format.js';
 import { append, overwrite } from './overwrite-or-append.js';
-import { type OwnPart, restoreFeed } from './restore-feed.js';
+import { itemsBehind, itemsInFile, type OwnPart, restoreFeed } from './restore-feed.js';
 
 export interface ContentOptions extends FeedLayout {
   readonly feed: string;
@@ -140,13 +140,12 @@ export class FeedContent {
       await overwrite(this.#disk, this.#format);
     }
     const restored = await restoreFeed({
-      ...{ path, disk: this.#disk, format: this.#format, checkpoint, own: this.#own },
-      itemsBehind: (keptBytes) => this.#itemsBehind(keptBytes, checkpoint),
+      ...{ path, ...this.#state(checkpoint) },
       next: async (from) => {
         const items = await read(from.sequence);
         return this.#format.render(
           items.map((item) => itemLine(item).line),
-          { ...from, sequence: this.#itemsInFile(from) },
+          { ...from, sequence: itemsInFile(from, this.#format) },
         ).text;
       },
     });
@@ -167,7 +166,7 @@ export class FeedContent {
    */
   async append(texts: readonly string[], after: FeedCheckpoint): Promise<FeedCheckpoint> {
     await this.verify(after);
-    const state = { ...after, sequence: this.#itemsInFile(after) };
+    const state = { ...after, sequence: itemsInFile(after, this.#format) };
     const items = this.#checked(texts, after.sequence);
     if (after.lengthBytes === this.#own?.beginBytes) this.#refuseMisfit(items, state);
     const { text, header, leftOut } = this.#format.render(items, state);
@@ -210,8 +209,8 @@ export class FeedContent {
   async #changed(change: ForeignChange, written: FeedCheckpoint): Promise<CrawlnodeError> {
     this.#isChanged = true;
     const { what, keptBytes, isMoved } = change;
-    const last = this.#itemsInFile(written);
-    const items = isMoved ? 0 : await this.#itemsBehind(keptBytes, written);
+    const last = itemsInFile(written, this.#format);
+    const items = isMoved ? 0 : await itemsBehind(this.#state(written), keptBytes);
     const begin = Math.max(this.#own?.beginBytes ?? 0, keptBytes);
     const range = `gone are bytes ${n(begin)} to ${n(written.lengthBytes)}, with items ${n(last - items + 1)} to ${n(last)}`;
     const moved = `what the crawl has written so far (${howMany(last, 'item')}) is in the renamed file`;
@@ -222,13 +221,9 @@ export class FeedContent {
     });
   }
 
-  /** How many items are gone with what stood behind so many bytes; at most, where lines do not tell it. */
-  async #itemsBehind(keptBytes: number, written: FeedCheckpoint): Promise<number> {
-    const last = this.#itemsInFile(written);
-    const begin = this.#own?.beginBytes ?? 0;
-    if (keptBytes >= written.lengthBytes) return 0;
-    if (keptBytes <= begin || this.#options.format !== 'jsonl') return last;
-    return Math.max(0, last - (await this.#disk.countLines(begin, keptBytes)));
+  #state(checkpoint: FeedCheckpoint) {
+    const hasLines = this.#options.format === 'jsonl';
+    return { disk: this.#disk, format: this.#format, own: this.#own, checkpoint, hasLines };
   }
 
   /** Whether the file ends as its format may go on. */
@@ -251,11 +246,6 @@ export class FeedContent {
       `${this.#options.path} has the columns ${columns.join(', ')}, and the items have none of them: move or rename this file; the same command then writes the items to a new one`,
       { code: 'feed_format' },
     );
-  }
-
-  /** A file that -O emptied in the middle of a crawl holds fewer items than the crawl has scraped. */
-  #itemsInFile({ sequence, lengthBytes }: FeedCheckpoint): number {
-    return lengthBytes <= this.#format.encode(this.#format.opening).length ? 0 : sequence;
   }
 
   #recorded(): OwnPart | null {

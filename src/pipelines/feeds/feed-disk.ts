@@ -62,6 +62,16 @@ export class FeedDisk {
     }
   }
 
+  /** Open a file that is only read; null where it is not there. @throws CrawlnodeError `feed_unwritable` */
+  static async look(file: string): Promise<FeedDisk | null> {
+    try {
+      return new FeedDisk(file, await open(file, 'r'));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw unwritable(file, error);
+    }
+  }
+
   /** Its length in bytes. */
   async size(): Promise<number> {
     return (await this.#handle.stat()).size;

@@ -65,7 +65,8 @@ export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
       // Recorded before the first item is written, so that a restart can tell our part of the file from earlier content.
       await feeds.checkpoint(writer, begun, checkpoint?.sequence);
       const without = checkpoint?.sequence ?? 0;
-      if (without > 0) log.warn({ file: path, without }, 'the file is begun anew, without the items that it had');
+      if (without > 0)
+        log.warn({ file: path, without }, 'the file is begun anew, without the items that it had');
       return new FeedFile(options, content, begun);
     }
     const reached = await content.goTo(checkpoint, (sequence) => feeds.read(writer.feed, sequence, BATCH));
@@ -313,7 +314,8 @@ export class FeedFile {
     const was = this.#failing;
     this.#failing = error === null ? null : messageOf(error);
     if (was === null && this.#failing !== null) {
-      const waits = error instanceof ChangedFeedError ? '' : '; committed items wait in the store until it can';
+      const waits =
+        error instanceof ChangedFeedError ? '' : '; committed items wait in the store until it can';
       log.error({ file: path }, `${this.#failing}${waits}`);
     }
     if (was !== null && this.#failing === null) log.info({ file: path }, 'the file can be written again');

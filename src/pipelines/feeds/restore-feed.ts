@@ -3,7 +3,7 @@
  * programs may write to, so only what crawlnode itself has written is cut off.
  */
 import { CrawlnodeError } from '../../errors.js';
-import type { FeedCheckpoint } from '../../feed-outbox.js';
+import type { FeedChange, FeedCheckpoint } from '../../feed-outbox.js';
 import { ChangedFeedError } from './changed-feed.js';
 import type { FeedDisk } from './feed-disk.js';
 import type { FeedFormat } from './formats/feed-format.js';
@@ -23,8 +23,8 @@ export interface RestorePlan {
   readonly checkpoint: FeedCheckpoint;
   /** Null where nothing on this machine says. */
   readonly own: OwnPart | null;
-  /** How many items are gone of which nothing is left behind so many bytes; at most, where that cannot be told. */
-  itemsBehind(keptBytes: number): Promise<number>;
+  /** Each item is a line. */
+  readonly hasLines: boolean;
   /** The bytes that the format makes of the items after the checkpoint in the outbox. */
   next(checkpoint: FeedCheckpoint): Promise<string>;
 }
@@ -62,7 +62,7 @@ export async function restoreFeed(plan: RestorePlan): Promise<Restored> {
 }
 
 /** The checkpoint, if it fits the file, with the header that the file itself shows. */
-async function soundCheckpoint(plan: RestorePlan): Promise<FeedCheckpoint> {
+async function soundCheckpoint(plan: Omit<RestorePlan, 'next'>): Promise<FeedCheckpoint> {
   const { path, disk, format, checkpoint, own } = plan;
   const { sequence, lengthBytes, header, end } = checkpoint;
   if (![sequence, lengthBytes].every((n) => Number.isSafeInteger(n) && n >= 0)) {
@@ -72,7 +72,7 @@ async function soundCheckpoint(plan: RestorePlan): Promise<FeedCheckpoint> {
   const size = await disk.size();
   if (size < lengthBytes) {
     const what = `holds ${size} bytes, but this job has written ${lengthBytes} to it: somebody changed or removed it`;
-    throw new ChangedFeedError(path, { what, items: await plan.itemsBehind(size) });
+    throw new ChangedFeedError(path, { what, items: await itemsBehind(plan, size) });
   }
   const isBegin = lengthBytes === format.encode(format.opening).length || lengthBytes === own?.beginBytes;
   const { itemEnds } = format;
@@ -80,7 +80,7 @@ async function soundCheckpoint(plan: RestorePlan): Promise<FeedCheckpoint> {
   const isOther = end !== undefined && end !== (await disk.endAt(lengthBytes));
   if (isOther || (!isBegin && itemEnds !== null && !itemEnds.includes(last))) {
     const what = `does not hold what this job has written before byte ${lengthBytes}: somebody changed the file or the store`;
-    throw new ChangedFeedError(path, { what, items: await plan.itemsBehind(0) });
+    throw new ChangedFeedError(path, { what, items: await itemsBehind(plan, 0) });
   }
   return {
     sequence,
@@ -88,6 +88,43 @@ async function soundCheckpoint(plan: RestorePlan): Promise<FeedCheckpoint> {
     header: lengthBytes === 0 ? '' : format.resume(await disk.beginning(format), header),
     ...(end && { end }),
   };
+}
+
+/** How many items of the checkpoint are gone with what stood behind so many bytes; at most, where lines do not tell it. */
+export async function itemsBehind(
+  { disk, format, checkpoint, own, hasLines }: Omit<RestorePlan, 'path' | 'next'>,
+  keptBytes: number,
+): Promise<number> {
+  const last = itemsInFile(checkpoint, format);
+  const begin = own?.beginBytes ?? 0;
+  if (keptBytes >= checkpoint.lengthBytes) return 0;
+  if (keptBytes <= begin || !hasLines) return last;
+  return Math.max(0, last - (await disk.countLines(begin, keptBytes)));
+}
+
+/** A file that -O emptied in the middle of a crawl holds fewer items than the crawl has scraped. */
+export function itemsInFile({ sequence, lengthBytes }: FeedCheckpoint, format: FeedFormat): number {
+  return lengthBytes <= format.encode(format.opening).length ? 0 : sequence;
+}
+
+/**
+ * How a file without a writer, which is only read, is not as the crawl has left it; null where it is. What a writer leaves that
+ * dies in a write is no such change.
+ */
+export async function examineFeed(plan: Omit<RestorePlan, 'next'>): Promise<FeedChange | null> {
+  try {
+    await soundCheckpoint(plan);
+  } catch (error) {
+    if (error instanceof ChangedFeedError) return error.change;
+    throw error;
+  }
+  const { disk, format, checkpoint, own } = plan;
+  const size = await disk.size();
+  const behind = size - checkpoint.lengthBytes;
+  const isOwn = behind <= format.encode(format.closing).length || size <= (own?.endBytes ?? 0);
+  return isOwn
+    ? null
+    : { what: `goes on for ${behind} bytes behind the last item that the store knows of`, items: 0 };
 }
 
 async function isUnfinished(plan: RestorePlan, checkpoint: FeedCheckpoint, behind: number): Promise<boolean> {

@@ -91,8 +91,7 @@ export function openFeed(
     ...{ host, path, pid, owner, format: format ?? null, seen_at: tx.nowMs, stale_ms: staleMs },
     overwrites_at: overwrites === true && checkpoint !== null ? checkpoint.sequence : null,
   });
-  const isGivenUp = goesOn && changeOf(existing)?.accepted === true;
-  return checkpoint === null ? null : { ...checkpoint, ...(isGivenUp && { isGivenUp }) };
+  return checkpoint;
 }
 
 function mayBeginAnew(row: FeedRow, owner: string, anew: boolean): boolean {
@@ -228,7 +227,14 @@ export function forgetFeeds(tx: Transaction, isFlush = false): void {
     const isWritten = waiting(row) === 0;
     if (isWritten && !lives && row.change === null) dropFeed(tx, row);
     else if (isFlush && lives && isWritten && row.overwrites_at === row.last && row.is_exporting === 0) {
-      writeFeedRow(tx, { ...row, written: 0, written_bytes: null, written_header: null, written_end: null, last: 0 });
+      writeFeedRow(tx, {
+        ...row,
+        written: 0,
+        written_bytes: null,
+        written_header: null,
+        written_end: null,
+        last: 0,
+      });
     } else writeFeedRow(tx, { ...row, forgotten_at: row.last });
   }
 }
@@ -247,9 +253,17 @@ export function acceptFeedChanges(tx: Transaction): void {
 export const waiting = ({ last, written }: FeedRow): number => Math.max(0, last - written);
 
 /** How far the file is known to be safely written; null where nothing is. */
-export function checkpointOf(row: FeedRow): FeedCheckpoint | null {
+export function checkpointOf(row: FeedRow): OpenedCheckpoint | null {
   const { written: sequence, written_bytes: lengthBytes, written_header: header, written_end: end } = row;
-  return lengthBytes === null ? null : { sequence, lengthBytes, header: header ?? '', ...(end && { end }) };
+  if (lengthBytes === null) return null;
+  const isGivenUp = changeOf(row)?.accepted === true;
+  return {
+    sequence,
+    lengthBytes,
+    header: header ?? '',
+    ...(end && { end }),
+    ...(isGivenUp && { isGivenUp }),
+  };
 }
 
 function changeOf({ change }: FeedRow): (FeedChange & { readonly accepted?: boolean }) | null {

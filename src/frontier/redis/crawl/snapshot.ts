@@ -170,8 +170,10 @@ async function readOutbox(client: Client, keys: FrontierKeys): Promise<OutboxSna
     const { host, path, pid, owner, format = null, sequence, lengthBytes = 0, header = '', end } = record;
     const { seenMs: seenAtMs, changed } = record;
     const waiting = Math.max(0, last - (sequence ?? 0));
-    const checkpoint = sequence === undefined ? null : { sequence, lengthBytes, header, ...(end && { end }) };
-    const file = { checkpoint, change: changed?.accepted ? null : changed };
+    const isGivenUp = changed?.accepted === true;
+    const reached = { lengthBytes, header, ...(end && { end }), ...(isGivenUp && { isGivenUp }) };
+    const checkpoint = sequence === undefined ? null : { sequence, ...reached };
+    const file = { checkpoint, change: isGivenUp ? null : changed };
     return { feed, host, path, waiting, writerPid: owner ? pid : null, format, seenAtMs, ...file };
   });
 }
