@@ -22,7 +22,7 @@ const entryPoints = {
 };
 /** Packages of many small files that a start needs. All others are loaded from node_modules. */
 const bundledPackages =
-  /^(cheerio|commander|css-select|css-what|domhandler|entities|fastest-levenshtein|got|htmlparser2|lru-cache|nth-check|yaml|zod)$/;
+  /^(cheerio|commander|css-select|css-what|domhandler|entities|fastest-levenshtein|got|htmlparser2|ioredis|lru-cache|nth-check|pino|yaml|zod)$/;
 
 /** Before it is packed, dist/ gets the files of this build alone. */
 const isForPackage = process.argv.includes('--for-package');

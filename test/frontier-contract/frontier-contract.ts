@@ -8,6 +8,7 @@ import { autothrottle } from './autothrottle.js';
 import { backups } from './backups.js';
 import { budgets } from './budgets.js';
 import { changedFeeds } from './changed-feeds.js';
+import { clockBack } from './clock-back.js';
 import { completion } from './completion.js';
 import { cookies } from './cookies.js';
 import { customStats } from './custom-stats.js';
@@ -79,6 +80,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       ignoredPages,
       epochs,
       recovery,
+      clockBack,
       suspects,
       runs,
       budgets,

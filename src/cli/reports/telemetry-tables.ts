@@ -1,7 +1,8 @@
 /** What `stats SPIDER --domains`, `--history` and `--events` print. */
+import type { DeadNodeStats } from '../../crawler/stats/dead-nodes.js';
 import type { DomainReport } from '../../crawler/stats/domain-reports.js';
 import { byteSize, duration, howMany, n } from '../../format-amounts.js';
-import type { CrawlEvent, DeadNode, Eta, HistoryPoint } from '../../frontier/frontier.js';
+import type { CrawlEvent, Eta, HistoryPoint, RequestState } from '../../frontier/frontier.js';
 import { alignColumns } from '../terminal/align-columns.js';
 import type { Paint } from '../terminal/colour.js';
 import { oneLine } from '../terminal/printable.js';
@@ -48,22 +49,16 @@ export function worstDomainRow(domain: DomainReport): string[] {
   return [oneLine(domain.domain ?? '(other domains)'), howMany(pages, 'page'), slow, what];
 }
 
-function counted(counts: Readonly<Record<string, number>>): string {
+export function counted(counts: Readonly<Record<string, number>>): string {
   const some = Object.entries(counts).sort(([, a], [, b]) => b - a);
   const shown = some.slice(0, 4).map(([name, count]) => `${oneLine(name)} ×${n(count)}`);
   return some.length === 0 ? '-' : [...shown, ...(some.length > 4 ? ['…'] : [])].join(', ');
 }
 
-function delayText({ delayMs, delayBy, dueInMs, blockedBy }: DomainReport): string {
+export function delayText({ delayMs, delayBy, dueInMs, blockedBy }: DomainReport): string {
   if (blockedBy === 'retry_after') return `${duration(dueInMs)} more (retry_after)`;
   if (blockedBy === 'robots') return 'waits for robots.txt';
   return delayMs === 0 ? '-' : `${delayMs < 10_000 ? `${n(delayMs)} ms` : duration(delayMs)} (${delayBy})`;
-}
-
-/** The points of a history, thinned to one for each step: the last one in it. */
-export function thinned(points: readonly HistoryPoint[], stepMs: number): HistoryPoint[] {
-  const byStep = new Map(points.map((point) => [Math.floor(point.atMs / stepMs), point]));
-  return [...byStep.values()];
 }
 
 export function historyTable(points: readonly HistoryPoint[], paint: Paint): string {
@@ -138,12 +133,33 @@ export function etaText(eta: Eta | null): string | null {
     : `${left}, as ${oneLine(eta.domain)} takes so long`;
 }
 
-export function deadNodeRow({ id, host, pid, diedAtMs, requests, pages }: DeadNode, nowMs: number): string[] {
+export function deadNodeRow(
+  { id, host, pid, diedAtMs, requests, pages }: DeadNodeStats,
+  nowMs: number,
+): string[] {
   return [
     ...[oneLine(id), `${oneLine(host)}:${pid}`, `died ${duration(nowMs - diedAtMs)} ago`],
     ...[`held ${howMany(requests, 'request')}`, howMany(pages, 'page')],
   ];
 }
+
+/** What the node had in progress, and how each of these requests stands now. */
+export function heldLines({ held, requests }: DeadNodeStats, most: number): string[] {
+  const lines = held
+    .slice(0, most)
+    .map(({ id, url, state }) => `    ${oneLine(url ?? id)}${state === null ? '' : `  ${stateNow[state]}`}`);
+  const more = requests - lines.length;
+  return more > 0 && lines.length > 0 ? [...lines, `    … ${n(more)} more`] : lines;
+}
+
+const stateNow: Readonly<Record<RequestState, string>> = {
+  pending: 'pending again',
+  delayed: 'delayed',
+  leased: 'in progress on another node',
+  failed: 'failed',
+  seen: 'done since',
+  unknown: 'not known any more',
+};
 
 function table(rows: readonly (readonly string[])[], paint: Paint): string {
   const [header = '', ...lines] = alignColumns(rows);

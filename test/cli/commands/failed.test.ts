@@ -1,4 +1,4 @@
-/** `failed S list|retry|purge` on both engines. */
+/** `failed S summary|list|retry|purge` on both engines. */
 import { describe, expect, it } from 'vitest';
 import { revived } from '../../../src/crawler/requests/failed-requests.js';
 import { noEffects, type Outcome } from '../../../src/frontier/frontier.js';
@@ -94,6 +94,25 @@ describe.each(engines)('failed on the %s engine', (engine) => {
     expect(text[0]!.split('\t')).toHaveLength(8);
   });
 
+  it('summary groups them by reason, status and domain, and names the command that retries each', async () => {
+    await fail(['http://user:hunter22@a.example/503', ...mixed], mixedFailure);
+    const { groups, ...rest } = JSON.parse((await run('failed', 'news', 'summary', '--json')).stdout);
+    expect(rest).toMatchObject({ spider: 'news', total: 5, read: 5 });
+    expect(groups[0]).toMatchObject({
+      ...{ reason: 'http_status', status: 503, domain: 'a.example', count: 2, retry: 'yes' },
+      command: expect.stringMatching(
+        /^crawlnode failed news .*retry --reason http_status --status 503 --domain a\.example$/,
+      ),
+    });
+    expect(groups.map(({ domain }: { domain: string }) => domain)).toContain('b.a.example:8080');
+    const { stdout } = await run('failed', 'summary', 'news', '--status', '503');
+    expect(stdout).toMatch(/^2\thttp_status\t503\ta\.example\tyes\thttp:\/\/\S+\t.* retry --reason .*\n$/);
+    expect(stdout).not.toContain('hunter22');
+    const retried = await run('failed', 'news', ...groups[0].command.split(' retry ')[1].split(' '), 'retry');
+    expect(retried.stdout).toContain('2 back to pending');
+    expect(await run('failed', 'news', 'summary', '--limit', '1')).toMatchObject({ code: 2 });
+  });
+
   it('escape sequences of what was crawled do not act, neither as text nor as JSON', async () => {
     await fail(mixed, mixedFailure);
     for (const more of [[], ['--json']]) {
@@ -179,7 +198,7 @@ describe.each(engines)('failed on the %s engine', (engine) => {
     await site.close();
   });
 
-  it('list --ignored has the pages that did not fail but whose status was ignored, with their parents', async () => {
+  it('list --ignored has the pages that did not fail but whose status was ignored, with the page that links to them', async () => {
     const site = await startSite({
       pages: 1,
       handler: ({ url }, response) => {
@@ -203,9 +222,11 @@ describe.each(engines)('failed on the %s engine', (engine) => {
     for (const path of ['/', '/secret']) await run('seed', 'news', `${site.origin}${path}`);
     const { stdout } = await run('crawl', 'news', '--exit-when-done');
     expect(stdout).toContain('"crawlnode failed news list --ignored" lists pages with an ignored status');
-    const gone = { status: 404, url: `${site.origin}/gone`, parent: `${site.origin}/` };
+    const gone = { status: 404, url: `${site.origin}/gone`, referer: `${site.origin}/` };
     expect(jsonLines((await list('--status', '404', '--json')).stdout)).toEqual([gone]);
-    expect((await list('--status', '403')).stdout).toBe(`403\t-\t${site.origin}/secret\n`);
+    const unlinked = await list('--status', '403');
+    expect(unlinked.stdout).toBe(`403\t-\t${site.origin}/secret\n`);
+    expect(unlinked.stderr).toContain('REFERER_ENABLED');
     expect(jsonLines((await list('--limit', '1', '--json')).stdout)).toHaveLength(1);
     expect((await run('failed', 'news', 'list')).stdout).toBe('');
     for (const wrong of [['purge'], ['list', '--reason', 'timeout']]) {

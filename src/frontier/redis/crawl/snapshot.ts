@@ -12,7 +12,7 @@ import { badSeedsKey, type InternalWord, internalKey, internalWords } from '../k
 import { readStats } from '../stored-stats.js';
 import { dupefilterBytes, seenCount } from './dupefilter.js';
 import { byName, bytesOf, clockOf, lengthOf, sum } from './measuring.js';
-import { numberField, storedObject, textField } from './stored-json.js';
+import { numberField, storedDupefilter, storedObject, storedShape, textField } from './stored-json.js';
 
 /** Everything `stats` shows: cardinalities, the nodes, the counters; MEMORY USAGE samples five entries a key. */
 export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<Snapshot> {
@@ -113,9 +113,9 @@ function beganWith(text: string | undefined): Record<string, number> {
 }
 
 /** The shape is kept without its dupefilter, which may be agreed on before it. */
-function readShape({ shape, dupefilter }: Record<string, string>): Shape | null {
-  if (!shape || !dupefilter) return null;
-  return { ...JSON.parse(shape), dupefilter: JSON.parse(dupefilter) } as Shape;
+function readShape(meta: Record<string, string>): Shape | null {
+  const [shape, dupefilter] = [storedShape(meta.shape), storedDupefilter(meta.dupefilter)];
+  return shape === null || dupefilter === null ? null : { ...shape, dupefilter };
 }
 
 /** The crawl's clock, which may be ahead of the server's: `lua/base/clock.lua`. */
