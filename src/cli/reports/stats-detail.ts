@@ -213,7 +213,11 @@ function deadNodeLines(nodes: CrawlStats['deadNodes'], paint: Paint, nowMs: numb
 function feedRows(feeds: CrawlStats['feeds']): string[][] {
   return feeds.map(({ path, host, waiting, writerPid, change }) => [
     ...[oneLine(path), oneLine(host), waiting === 0 ? 'all written' : `${n(waiting)} to be written`],
-    `${writerPid === null ? 'no writer' : `writer: ${processText(host, writerPid)}`}${change === null ? '' : `; ${oneLine(changeOf('the file', change))}`}`,
+    change !== null
+      ? oneLine(changeOf('the file', change))
+      : writerPid === null
+        ? 'no writer'
+        : `writer: ${processText(host, writerPid)}`,
   ]);
 }
 

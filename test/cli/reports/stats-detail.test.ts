@@ -68,10 +68,12 @@ describe('one crawl on a screen', () => {
   });
 
   it('says that the writer of a file is gone, and that the file is', () => {
-    const change = { what: 'is gone', items: 3 };
-    const feed = { feed: 'f', path: '/a.jsonl', waiting: 0, writerPid: 2 ** 22 + 1, format: 'jsonl', change };
+    const feed = { feed: 'f', path: '/a.jsonl', waiting: 0, writerPid: 2 ** 22 + 1, format: 'jsonl', change: null };
     const here = shown(crawl({ feeds: [{ ...feed, host: os.hostname() }] }), 40).join('\n');
-    expect(here).toContain(`writer: process ${feed.writerPid} (gone); the file is gone: 3 items may be lost`);
+    expect(here).toContain(`writer: process ${feed.writerPid} (gone)`);
+    const change = { what: 'is gone', items: 3 };
+    const changed = shown(crawl({ feeds: [{ ...feed, host: 'other', change }] }), 40).join('\n');
+    expect(changed).toContain('the file is gone: 3 items may be lost');
     const elsewhere = shown(crawl({ feeds: [{ ...feed, host: 'other' }] }), 40).join('\n');
     expect(elsewhere).toContain(`writer: process ${feed.writerPid}`);
     expect(elsewhere).not.toContain('(gone)');
