@@ -173,7 +173,7 @@ CREATE TABLE ignored_page (
   space    INTEGER NOT NULL,
   status   INTEGER NOT NULL,             -- HTTP status
   url      TEXT NOT NULL,
-  parent   TEXT                          -- its Referer header; NULL: none
+  referer  TEXT                          -- the Referer header of its request; NULL: none
 ) STRICT;
 
 CREATE INDEX ignored_page_of_space ON ignored_page (space);
