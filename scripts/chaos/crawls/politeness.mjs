@@ -20,7 +20,8 @@ export const politeness = [
   {
     row: 'R35',
     fault: 'a domain with a delay of 0.5 s beside two without, 4 nodes: its distances, and their speed',
-    // Speeds are compared, so nothing may run beside it.
+    // Speeds are compared, and a node that waits for the CPU after it began a download shortens a distance: nothing may run beside it.
+    isAlone: true,
     isLong: true,
     engines,
     run: slowBesideQuick,
