@@ -82,6 +82,8 @@ export interface LoadOptions {
   readonly addNodeId?: boolean;
   /** CALLBACK_ERROR `keep`: an error of a pipeline costs only its item. */
   readonly keepsErrors?: boolean;
+  /** Items of a page whose JSON is longer are refused as `too_many_items`; no bound by default. */
+  readonly maxPageBytes?: number;
   /** A `processItem` that is not over after this time throws; no bound by default. */
   readonly callbackTimeoutMs?: number;
 }

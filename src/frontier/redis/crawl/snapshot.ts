@@ -7,6 +7,7 @@ import { assessmentOf, deadNodesOf, factsOf } from '../../telemetry/stored-telem
 import type { Client } from '../connection/client.js';
 import { foundFormat } from '../connection/preflight.js';
 import { pairs } from '../connection/scan.js';
+import { memoryOf } from '../examine/server.js';
 import { readFeeds } from '../feeds/outbox.js';
 import { badSeedsKey, type InternalWord, internalKey, internalWords } from '../keys.js';
 import { readStats } from '../stored-stats.js';
@@ -34,10 +35,11 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     client.hgetall(keys.stats),
     clockOf(client),
   ]);
-  const [told, nodes, outbox, bytes] = await Promise.all([
+  const [told, nodes, outbox, memory, bytes] = await Promise.all([
     client.hmget(key('telemetry'), 'dead', 'assessment'),
     readNodes(client, keys, crawlClock(meta, serverMs), numberIn(meta.node_timeout, 30_000)),
     readOutbox(client, keys),
+    memoryOf(client),
     byName({
       frontier: sum([keys.requests, ...internalWords.map(key)], (name) => bytesOf(client, name)),
       dupefilter: dupefilterBytes(client, keys),
@@ -58,7 +60,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     ...nodes,
     ...{ deadNodes: deadNodesOf(told[0]), assessment: assessmentOf(told[1]) },
     ...readings,
-    outbox,
+    ...{ outbox, memory },
     run:
       meta.run === undefined
         ? null
