@@ -287,6 +287,12 @@ async function runPipeline(
   if (result === input || isCopyOf(input, result)) {
     throw pipelineError(pipeline.name, takesInput('returned what it was called with instead of the item'));
   }
+  if (result instanceof Error) {
+    throw pipelineError(
+      pipeline.name,
+      new TypeError(`returned ${result.name} instead of the item: throw it`),
+    );
+  }
   if (typeof result !== 'object' || result === null || Array.isArray(result)) {
     const got = Array.isArray(result) ? 'a list' : result === null ? 'null' : `a ${typeof result}`;
     throw pipelineError(

@@ -8,6 +8,7 @@ import { assessments } from './assessments.js';
 import { autothrottle } from './autothrottle.js';
 import { backups } from './backups.js';
 import { budgets } from './budgets.js';
+import { changedFeeds } from './changed-feeds.js';
 import { clockBack } from './clock-back.js';
 import { completion } from './completion.js';
 import { cookies } from './cookies.js';
@@ -99,6 +100,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       assessments,
       repair,
       losses,
+      changedFeeds,
       hostile,
       walk,
     ]) {
