@@ -296,7 +296,7 @@ function startHeartbeat(node: NodeState, joined: Joined, current: () => Incarnat
     endsProcess: options.endsStuckProcess,
     speaksJson: options.speaksJson,
     pulse: node.pulse.buffer,
-    historyMinutes: options.historyMinutes,
+    reports: options.reports,
   };
   const { telemetry, pulse } = node;
   const onReported = ({ sequence, upTo }: HeartbeatReport) => telemetry.noteReported(sequence, upTo);
