@@ -5,6 +5,7 @@ import { SettingsError } from '../errors.js';
 import type { Result } from '../http/message/request.js';
 import { withinTimeout } from '../user-code/callback-timeout.js';
 import type { CrawlContext } from '../user-code/crawl-context.js';
+import { misspeltMethod } from '../user-code/module-methods.js';
 import { construct, inOrder, loadProjectModule, type NamedModule } from '../user-code/project-modules.js';
 import type { BatchPipeline } from './committed/committed-batches.js';
 import type { CommittedItem } from './committed/committed-item.js';
@@ -123,6 +124,9 @@ async function loadPipeline(name: string, options: LoadOptions): Promise<LoadedP
       `ITEM_PIPELINES names ${name}, whose default export is not a pipeline: export a class with processItem({ item }) or committed(batch), or the function processItem.`,
     );
   }
+  const misspelt = misspeltMethod(pipeline, ['processItem', 'committed']);
+  if (misspelt !== null)
+    throw new SettingsError(`ITEM_PIPELINES names ${name}, whose default export ${misspelt}`);
   if ((pipeline.processItem?.length ?? 0) > 1) {
     throw new SettingsError(
       `ITEM_PIPELINES names ${name}, whose processItem takes several parameters: it is called with one object, so write processItem({ item, spider }).`,
