@@ -22,7 +22,7 @@ const entryPoints = {
 };
 /** Packages of many small files that a start needs. All others are loaded from node_modules. */
 const bundledPackages =
-  /^(cheerio|commander|css-select|css-what|domhandler|entities|fastest-levenshtein|got|htmlparser2|lru-cache|nth-check|yaml|zod)$/;
+  /^(cheerio|commander|css-select|css-what|domhandler|entities|fastest-levenshtein|got|htmlparser2|ioredis|lru-cache|nth-check|pino|yaml|zod)$/;
 
 /** Before it is packed, dist/ gets the files of this build alone. */
 const isForPackage = process.argv.includes('--for-package');
@@ -87,9 +87,7 @@ async function bundle() {
     if (!(chunk in modules || chunk in last)) await rm(path.join(dist, chunk), { force: true });
   }
   const inputs = [...Object.keys(metafile.inputs), ...(await bundleDashboard())];
-  const folders = inputs.map(
-    (file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1],
-  );
+  const folders = inputs.map((file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1]);
   const packages = [...new Set(folders)].filter((folder) => folder !== undefined).sort();
   await install(path.join(dist, 'third-party-licenses.txt'), await licensesOf(packages));
   return modules;

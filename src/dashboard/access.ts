@@ -40,7 +40,9 @@ function hostName(host: string): string | null {
 export function isOwnPage({ host = '', origin, [ACTION_HEADER]: action }: IncomingHttpHeaders): boolean {
   if (origin === undefined || action === undefined) return false;
   // A proxy in front may speak TLS, so the scheme is not compared.
-  return /^https?:\/\//.test(origin) && origin.replace(/^https?:\/\//, '').toLowerCase() === host.toLowerCase();
+  return (
+    /^https?:\/\//.test(origin) && origin.replace(/^https?:\/\//, '').toLowerCase() === host.toLowerCase()
+  );
 }
 
 export function isSignedIn(rules: AccessRules, headers: IncomingHttpHeaders): boolean {

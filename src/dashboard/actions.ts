@@ -63,7 +63,8 @@ export function changeCrawl(name: string): Change {
 /** Seeds of the dashboard are as little trusted as those of the store: they reach no private address, and name no proxy. */
 async function seed(crawl: CrawlView, { seeds }: Body): Promise<object> {
   const isList = Array.isArray(seeds) && seeds.length > 0 && seeds.every((each) => typeof each === 'string');
-  if (!isList) throw new HttpError(400, 'bad_request', 'seeds is a list of URLs, or of requests as JSON texts');
+  if (!isList)
+    throw new HttpError(400, 'bad_request', 'seeds is a list of URLs, or of requests as JSON texts');
   const { source } = crawl;
   if (source.createSpider === null)
     throw new HttpError(409, 'spider', `the spider ${source.spider} is not on the machine of the dashboard`);

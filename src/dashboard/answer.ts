@@ -47,7 +47,12 @@ export function send(
   response.end(body);
 }
 
-export function sendJson(response: ServerResponse, status: number, text: string, headers: Headers = {}): void {
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: Headers = {},
+): void {
   send(response, status, 'application/json; charset=utf-8', `${text}\n`, headers);
 }
 

@@ -49,7 +49,8 @@ export class CrawlView {
   /** The frontier for an action, which does not wait for what others have read. */
   frontier(): Promise<Frontier> {
     // A store that may evict is refused to nodes. To look at it does no harm.
-    const open = () => openFrontier({ ...openOptions(this.source.settings, this.source.spider), allowEviction: true });
+    const open = () =>
+      openFrontier({ ...openOptions(this.source.settings, this.source.spider), allowEviction: true });
     this.#opening ??= open().catch((error: unknown) => {
       this.#opening = null;
       throw error;
@@ -142,7 +143,8 @@ export class CrawlViews {
   /** @throws HttpError 404 for a crawl that is not there */
   async find(name: string): Promise<CrawlView> {
     const view = this.#views.get(name) ?? (await this.#all()).value.find((each) => each.name === name);
-    if (view === undefined) throw new HttpError(404, 'no_such_crawl', `there is no crawl ${name} in the store`);
+    if (view === undefined)
+      throw new HttpError(404, 'no_such_crawl', `there is no crawl ${name} in the store`);
     return view;
   }
 

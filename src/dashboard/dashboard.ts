@@ -72,8 +72,12 @@ async function listen(server: Server, { host, port }: DashboardOptions): Promise
     server.once('error', reject);
     server.listen({ host, port }, resolve);
   }).catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === 'EADDRINUSE' ? 'another process listens there: --port takes another one' : error.message;
-    throw new RefusedError(`the dashboard cannot listen on ${host}, port ${port}: ${why}`, { code: 'cannot_listen', cause: error });
+    const why =
+      error.code === 'EADDRINUSE' ? 'another process listens there: --port takes another one' : error.message;
+    throw new RefusedError(`the dashboard cannot listen on ${host}, port ${port}: ${why}`, {
+      code: 'cannot_listen',
+      cause: error,
+    });
   });
 }
 
@@ -108,7 +112,12 @@ class Answers {
       const message = status === 500 && code === 'unexpected' ? 'an unexpected error' : messageOf(error);
       // A body that was not read would be taken for the next request.
       const headers: Headers = request.complete ? {} : { connection: 'close' };
-      sendJson(response, status, JSON.stringify({ error: { code, message: this.#options.mask(message) } }), headers);
+      sendJson(
+        response,
+        status,
+        JSON.stringify({ error: { code, message: this.#options.mask(message) } }),
+        headers,
+      );
     }
   }
 
@@ -139,7 +148,9 @@ class Answers {
     const { token } = await readJson(request);
     const cookie = typeof token === 'string' ? openSession(this.#rules, token) : null;
     if (cookie === null) throw new HttpError(401, 'token', 'this is not the token');
-    sendJson(response, 200, JSON.stringify({ signedIn: true, allowActions, version }), { 'set-cookie': cookie });
+    sendJson(response, 200, JSON.stringify({ signedIn: true, allowActions, version }), {
+      'set-cookie': cookie,
+    });
   }
 
   async #read(pathname: string, query: URLSearchParams, response: ServerResponse): Promise<void> {
@@ -152,10 +163,14 @@ class Answers {
   }
 
   async #stream(crawl: string | null, response: ServerResponse): Promise<void> {
-    if (crawl === null)
-      return this.#streams.add(response, 'all', () => this.#crawls.list(), JSON.stringify);
+    if (crawl === null) return this.#streams.add(response, 'all', () => this.#crawls.list(), JSON.stringify);
     const { name } = await this.#crawls.find(crawl);
-    this.#streams.add(response, `crawl ${name}`, async () => (await this.#crawls.find(name)).stats(), JSON.stringify);
+    this.#streams.add(
+      response,
+      `crawl ${name}`,
+      async () => (await this.#crawls.find(name)).stats(),
+      JSON.stringify,
+    );
   }
 
   async #change(request: IncomingMessage, response: ServerResponse, pathname: string): Promise<void> {
@@ -164,7 +179,11 @@ class Answers {
     if (route === null) throw notFound();
     this.#refuseOthers(request);
     if (!this.#options.allowActions)
-      throw new HttpError(403, 'actions', 'this dashboard only shows: "crawlnode dashboard --allow-actions" allows actions');
+      throw new HttpError(
+        403,
+        'actions',
+        'this dashboard only shows: "crawlnode dashboard --allow-actions" allows actions',
+      );
     const crawl = await this.#crawls.find(route.path.crawl!);
     const by = `dashboard, ${request.socket.remoteAddress ?? 'unknown'}`;
     const done = await route.run(crawl, await readJson(request), by);
@@ -173,11 +192,19 @@ class Answers {
 
   #refuseOthers({ headers }: IncomingMessage): void {
     if (isOwnPage(headers)) return;
-    throw new HttpError(403, 'origin', 'a change needs the Origin of this page, and the header X-Crawlnode-Action');
+    throw new HttpError(
+      403,
+      'origin',
+      'a change needs the Origin of this page, and the header X-Crawlnode-Action',
+    );
   }
 }
 
-function sendFile({ headers }: IncomingMessage, response: ServerResponse, { type, body, etag }: WebFile): void {
+function sendFile(
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+  { type, body, etag }: WebFile,
+): void {
   const caching = { etag, 'cache-control': 'no-cache' };
   if (headers['if-none-match'] === etag) response.writeHead(304, caching).end();
   else send(response, 200, type, body, caching);

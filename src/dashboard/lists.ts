@@ -1,4 +1,5 @@
 /** Lists that may be long: failed requests and bad seeds, a page at a time. */
+import type { CrawlName } from '../crawler/project/crawls-in-store.js';
 import { matches } from '../crawler/requests/failed-actions.js';
 import { type FailedFilter, failedFilter } from '../crawler/requests/failed-filter.js';
 import { describeFailed, type FailedPage } from '../crawler/requests/failed-requests.js';
@@ -26,7 +27,9 @@ const MOST_CHUNKS = 10;
 /** `reason`, `status` and `domain` as the options of `failed list`; null without any. @throws UsageError */
 export function filterOf(given: (name: string) => unknown): FailedFilter | null {
   const names = ['reason', 'status', 'domain'].filter((name) => (given(name) ?? '') !== '');
-  return names.length === 0 ? null : failedFilter(Object.fromEntries(names.map((name) => [name, given(name)])));
+  return names.length === 0
+    ? null
+    : failedFilter(Object.fromEntries(names.map((name) => [name, given(name)])));
 }
 
 /** Failed requests as `failed list --json` has them, the oldest first. */
@@ -59,10 +62,13 @@ async function readFailed(
   return { found, next: cursor };
 }
 
-export function failedSummary(crawl: CrawlView): Promise<Reading<FailedSummary>> {
-  return crawl.read('failed summary', SUMMARY_FRESH_MS, (frontier) =>
-    summarizeFailed(frontier, { crawl: crawl.name, most: MOST_SUMMARIZED }),
-  );
+/** As `failed summary --json` has it. */
+export function failedSummary(crawl: CrawlView): Promise<Reading<CrawlName & FailedSummary>> {
+  const { spider, job } = crawl.source;
+  return crawl.read('failed summary', SUMMARY_FRESH_MS, async (frontier) => ({
+    ...{ spider, job },
+    ...(await summarizeFailed(frontier, { crawl: crawl.name, most: MOST_SUMMARIZED })),
+  }));
 }
 
 /** Bad seeds as `seed --list-bad` has them, the oldest first. */

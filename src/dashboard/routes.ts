@@ -1,7 +1,7 @@
 /** The paths of the API, and what each reads. Answers have the fields that the commands print with `--json`. */
 import { type DomainOrder, domainOrders } from '../crawler/stats/domain-reports.js';
-import { HttpError } from './answer.js';
 import { changeCrawl, crawlActions } from './actions.js';
+import { HttpError } from './answer.js';
 import type { CrawlView, CrawlViews } from './crawl-views.js';
 import { badSeeds, failedPage, failedSummary } from './lists.js';
 import type { Reading } from './shared-reads.js';
@@ -33,7 +33,10 @@ const reads: Readonly<Record<string, Read>> = {
   '/crawls/:crawl/scale': of(async (crawl) => {
     const stats = await crawl.stats();
     const { wantedNodes, nodes, limitedBy, limitedByText } = stats.value;
-    return { ...stats, value: { wantedNodes: wantedNodes ?? 0, nodes: nodes.length, limitedBy, limitedByText } };
+    return {
+      ...stats,
+      value: { wantedNodes: wantedNodes ?? 0, nodes: nodes.length, limitedBy, limitedByText },
+    };
   }),
   '/crawls/:crawl/domains': of((crawl, { query }) => {
     const order = (query.get('sort') ?? 'pending') as DomainOrder;

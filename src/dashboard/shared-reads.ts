@@ -25,7 +25,12 @@ const PATIENCE_MS = 3_000;
 const MOST_KEPT = 200;
 
 interface Entry {
-  last: { readonly value: unknown; readonly atMs: number; readonly readMs: number; readonly endedMs: number } | null;
+  last: {
+    readonly value: unknown;
+    readonly atMs: number;
+    readonly readMs: number;
+    readonly endedMs: number;
+  } | null;
   failure: Error | null;
   reading: Promise<void> | null;
 }

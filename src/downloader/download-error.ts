@@ -51,6 +51,9 @@ export type DownloadFailure = keyof typeof retryableByReason;
 
 export const downloadFailures = Object.keys(retryableByReason) as readonly DownloadFailure[];
 
+/** Whether another attempt may succeed. */
+export const isRetryable = (reason: DownloadFailure): boolean => retryableByReason[reason];
+
 /** Responses that are not valid HTTP. The next attempt parses leniently (`DownloadOptions`); a second one would fail alike. */
 const malformedReasons: ReadonlySet<DownloadFailure> = new Set([
   'not_http',

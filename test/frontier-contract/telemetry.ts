@@ -5,6 +5,7 @@ import {
   allParts,
   type CrawlEvent,
   type DomainCounts,
+  MAX_HELD_IDS,
   MAX_KNOWN_DOMAINS,
   type NodeReport,
 } from '../../src/frontier/frontier.js';
@@ -103,6 +104,32 @@ export function telemetry(crawl: () => Crawl): void {
       expect(domain('c.example')).toMatchObject({ blockedBy: 'retry_after' });
       expect(domain('c.example')!.dueInMs).toBeGreaterThan(50_000);
       for (const lease of leases) await commit(frontier, lease, released);
+    });
+
+    it('are not needed to look at one domain, of which robots.txt is known, too', async () => {
+      const node = await crawl().node();
+      const { frontier } = node;
+      expect(await frontier.telemetry.domain('a.example')).toBeNull();
+      await frontier.push([request('a1'), request('a2')], 'links');
+      const asked = await frontier.robots('https://a.example', 'a.example', false);
+      if (asked.kind !== 'fetch') throw new Error(asked.kind);
+      const robots = async () => (await frontier.telemetry.domain('a.example'))!.robots;
+      expect(await robots()).toMatchObject([{ origin: 'https://a.example', state: 'claimed', reason: null }]);
+      const rules = { kind: 'rules', text: 'Crawl-delay: 2', forMs: 60_000, delayMs: 2_000 } as const;
+      await frontier.storeRobots(asked.claim, rules, {});
+      await report(node, reportOf(1, { 'a.example': { p: 3, s200: 3 } }));
+      const domain = (await frontier.telemetry.domain('a.example'))!;
+      expect(domain).toMatchObject({
+        ...{ name: 'a.example', pending: 2, leased: 0, counts: { p: 3, s200: 3 }, blockedBy: null },
+        robots: [{ origin: 'https://a.example', state: 'rules', delayMs: 2_000 }],
+      });
+      expect(domain.robots[0]!.forMs).toBeGreaterThan(50_000);
+      await frontier.push([request('b', { domain: 'b.example' })], 'links');
+      expect(await frontier.telemetry.domain('b.example')).toMatchObject({
+        pending: 1,
+        counts: {},
+        robots: [],
+      });
     });
 
     it('show with each live node what it says of itself', async () => {
@@ -263,9 +290,34 @@ export function telemetry(crawl: () => Crawl): void {
       await beat(survivor);
       const { deadNodes, nodes } = await survivor.frontier.snapshot();
       expect(deadNodes).toMatchObject([{ id: 'gone', pid: process.pid, requests: 2, pages: 0, facts }]);
+      expect([...deadNodes[0]!.held].sort()).toEqual([request('a').id, request('b').id].sort());
       expect(nodes.map(({ id }) => id)).not.toContain('gone');
       const events = await survivor.frontier.telemetry.events(0);
       expect(events.find(({ kind }) => kind === 'node_died')).toMatchObject({ node: 'gone', requests: 2 });
+    });
+
+    it('name of a dead node with many requests the first 20, and none of one that held none', async () => {
+      const idle = await crawl().node({ id: 'idle', tunables: { nodeTimeoutMs: 300 } });
+      const busy = await crawl().node({
+        id: 'busy',
+        tunables: { nodeTimeoutMs: 300, concurrencyPerDomain: 30 },
+      });
+      const links = Array.from({ length: 25 }, (_, n) => request(`r${n}`));
+      await busy.frontier.push(links, 'links');
+      expect(await take(busy.frontier, 25)).toHaveLength(25);
+      await until(
+        () =>
+          idle.frontier
+            .recover()
+            .catch(() => 0)
+            .then(async () => (await crawl().outsider()).snapshot()),
+        ({ deadNodes }) => deadNodes.length === 2,
+      );
+      const { deadNodes } = await (await crawl().outsider()).snapshot();
+      const held = Object.fromEntries(
+        deadNodes.map(({ id, requests, held }) => [id, [requests, held.length]]),
+      );
+      expect(held).toEqual({ idle: [0, 0], busy: [25, MAX_HELD_IDS] });
     });
 
     it('tell of losses when a point of the history is recorded', async () => {

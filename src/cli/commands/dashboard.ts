@@ -38,10 +38,20 @@ export const command: CliCommand = {
     void command
       .option('--host <host>', 'the address to listen on', '127.0.0.1')
       .option('--port <port>', 'the port to listen on; 0 takes any free one', portNumber, 9411)
-      .option('--token-file <file>', `a file with the token that is asked for, ${LEAST_TOKEN} characters or more`)
-      .option('--allow-actions', 'allow to pause, resume, stop and seed crawls, and to retry and purge requests')
+      .option(
+        '--token-file <file>',
+        `a file with the token that is asked for, ${LEAST_TOKEN} characters or more`,
+      )
+      .option(
+        '--allow-actions',
+        'allow to pause, resume, stop and seed crawls, and to retry and purge requests',
+      )
       .option('--metrics-only', 'serve only /metrics, for Prometheus')
-      .option('--allow-host <name>', 'a host name under which it is opened, beside localhost; may repeat', collect)
+      .option(
+        '--allow-host <name>',
+        'a host name under which it is opened, beside localhost; may repeat',
+        collect,
+      )
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, _args, options) => {

@@ -1,4 +1,4 @@
-/** `crawlnode failed S list|retry|purge`: lists, retries or deletes the requests that failed. */
+/** `crawlnode failed S summary|list|retry|purge`: groups, lists, retries or deletes the requests that failed. */
 import { Argument, type Command } from 'commander';
 import { type CrawlName, crawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
@@ -6,13 +6,14 @@ import { matchingFailed, purgeFailed, retryFailed } from '../../crawler/requests
 import { type FailedFilter, failedFilter } from '../../crawler/requests/failed-filter.js';
 import { failedReasons } from '../../crawler/requests/failed-reasons.js';
 import { describeFailed, type FailedPages, type ReadFailed } from '../../crawler/requests/failed-requests.js';
+import { summarizeFailed } from '../../crawler/requests/failed-summary.js';
 import { UsageError } from '../../errors.js';
 import { n } from '../../format-amounts.js';
 import { isKept } from '../../frontier/callback-error-keep.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
-import { type Context, masked, note, printJsonLine, printResult } from '../context.js';
+import { type Context, masked, note, printJson, printJsonLine, printResult } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
 import { filterOptions } from '../options/failed-filter.js';
 import { atLeastOne } from '../options/option-parsers.js';
@@ -33,6 +34,7 @@ ends in _kept. "retry" skips such pages unless --kept is given, because their it
 Reasons: ${failedReasons.join(', ')}.
 
 Examples:
+  crawlnode failed shop summary
   crawlnode failed shop list --status 5xx
   crawlnode failed shop list --ignored --status 404
   crawlnode failed shop retry --reason timeout --domain example.com
@@ -44,9 +46,9 @@ export const command: CliCommand = {
       .addArgument(
         new Argument(
           '<action>',
-          'list: show them; retry: make them pending again, with 0 attempts; purge: delete them',
+          'summary: how many by reason, status and domain, and what to do; list: show them; retry: make them pending again, with 0 attempts; purge: delete them',
         )
-          .choices(['list', 'retry', 'purge'])
+          .choices(['summary', 'list', 'retry', 'purge'])
           // `spiderFirst` checks it, because it may stand before the spider.
           .argParser((word) => word),
       )
@@ -66,8 +68,10 @@ export const command: CliCommand = {
   run: async (context, [spider = '', action = ''], options) => {
     const filter = failedFilter(options);
     const isDryRun = options.dryRun === true;
-    if (isDryRun && action === 'list')
-      throw new UsageError('--dry-run goes with retry and purge; list changes nothing');
+    if (isDryRun && (action === 'list' || action === 'summary'))
+      throw new UsageError(`--dry-run goes with retry and purge; ${action} changes nothing`);
+    if (action === 'summary' && options.limit !== undefined)
+      throw new UsageError('--limit goes with list, retry and purge; summary counts all');
     if (options.kept === true && action !== 'retry') {
       throw new UsageError(`--kept goes with retry; "--reason" selects what to ${action}`);
     }
@@ -84,6 +88,10 @@ export const command: CliCommand = {
       const limit = (options.limit as number | undefined) ?? Number.POSITIVE_INFINITY;
       if (showsIgnored) {
         await listIgnored(context, crawl, frontier, filter, limit);
+        return 0;
+      }
+      if (action === 'summary') {
+        await summary(context, crawl, frontier, filter);
         return 0;
       }
       let skipped = 0;
@@ -113,12 +121,35 @@ async function count(pages: FailedPages): Promise<number> {
   return total;
 }
 
-async function printDryRun(context: Context, crawl: CrawlName, action: string, pages: FailedPages): Promise<void> {
+async function printDryRun(
+  context: Context,
+  crawl: CrawlName,
+  action: string,
+  pages: FailedPages,
+): Promise<void> {
   const found = await count(pages);
   const [field, what] = action === 'retry' ? ['retried', 'retried'] : ['purged', 'dropped'];
   const text = `${crawlName(crawl)}: ${n(found)} would be ${what}`;
   printResult(context, { spider: crawl.spider, dryRun: true, [field!]: found }, text);
 }
+
+async function summary(
+  context: Context,
+  crawl: CrawlName,
+  frontier: Frontier,
+  isWanted: FailedFilter,
+): Promise<void> {
+  const found = await summarizeFailed(frontier, { crawl: crawlArguments(context, crawl), isWanted });
+  if (context.globals.json) return printJson(context, masked(context, { ...crawl, ...found }));
+  if (found.groups.length === 0) return note(context, `${crawlName(crawl)}: no such request has failed`);
+  const rows = found.groups.map(({ count, reason, status, domain, retry, exampleUrl, advice, command }) => [
+    ...[n(count), reason, status === null ? '-' : String(status), domain ?? '-'],
+    ...[retryWords[retry], exampleUrl ?? '-', command === null ? advice : `${advice}: ${command}`],
+  ]);
+  rowPrinter(context, ['COUNT', 'REASON', 'STATUS', 'DOMAIN', 'RETRY', 'EXAMPLE'])(rows);
+}
+
+const retryWords = { yes: 'yes', after_fix: 'after a fix', no: 'no' } as const;
 
 async function list(context: Context, crawl: CrawlName, pages: FailedPages): Promise<void> {
   const printRows = rowPrinter(context, [

@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
+import { shellWord } from '../../crawler/project/shell-word.js';
 import { makeFolder } from '../../disk/make-folder.js';
 import { UsageError } from '../../errors.js';
 import { namePattern } from '../../settings/sections/project.js';
 import type { CliCommand } from '../command.js';
 import { type Context, print, printJson } from '../context.js';
-import { shellWord } from '../messages/crawl-arguments.js';
 import { discover, loadProject } from '../project/open-project.js';
 import { type NewSpider, spiderTemplates } from '../project/spider-templates.js';
 

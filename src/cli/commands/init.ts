@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
+import { shellWord } from '../../crawler/project/shell-word.js';
 import { makeFolder } from '../../disk/make-folder.js';
 import { UsageError } from '../../errors.js';
 import type { CliCommand } from '../command.js';
 import { note, print, printJson } from '../context.js';
-import { shellWord } from '../messages/crawl-arguments.js';
 import { mayExist, projectTemplate, projectTools } from '../project/project-template.js';
 
 const help = `

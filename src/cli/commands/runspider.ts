@@ -2,13 +2,13 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
+import { shellWord } from '../../crawler/project/shell-word.js';
 import { SpiderLoadError, UsageError } from '../../errors.js';
 import { problemsOf, unexportedText } from '../../spider/loading/discover.js';
 import { isModule } from '../../spider/loading/spider-files.js';
 import type { CliCommand } from '../command.js';
 import type { Context } from '../context.js';
 import { crawlOptions, runCrawlCommand } from '../crawl/crawl-command.js';
-import { shellWord } from '../messages/crawl-arguments.js';
 import type { Pairs } from '../options/option-parsers.js';
 import { settingTextsOf } from '../options/spider-argument.js';
 import { discover, loadProject, loadSpider } from '../project/open-project.js';

@@ -4,7 +4,8 @@ import { type Command, Option } from 'commander';
 import { type CrawlName, crawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions } from '../../crawler/project/open-frontier.js';
 import { statsOf } from '../../crawler/stats/crawl-stats.js';
-import { type DomainOrder, domainOrders, readDomains } from '../../crawler/stats/domain-reports.js';
+import { type DomainOrder, DomainReader, domainOrders } from '../../crawler/stats/domain-reports.js';
+import { readHistory } from '../../crawler/stats/read-history.js';
 import { StatsReader } from '../../crawler/stats/read-stats.js';
 import { RefusedError, UsageError } from '../../errors.js';
 import { openFrontier } from '../../frontier/choose-engine.js';
@@ -22,7 +23,7 @@ import { loadSpiderOrSettings } from '../project/open-project.js';
 import { isMissingJob, noSuchJob } from '../reports/crawl-state-text.js';
 import { detail, type StatsSample, sampleStats, watchLine } from '../reports/stats-detail.js';
 import { crawlsTable } from '../reports/stats-table.js';
-import { domainsTable, eventsTable, historyTable, thinned } from '../reports/telemetry-tables.js';
+import { domainsTable, eventsTable, historyTable } from '../reports/telemetry-tables.js';
 import { stopOnSignal } from '../signals/run-until-signal.js';
 import { type Paint, paintFor } from '../terminal/colour.js';
 import type { ScreenSize } from '../terminal/fit-screen.js';
@@ -113,9 +114,6 @@ interface Crawl extends CrawlName {
   readonly frontier: Frontier;
 }
 
-/** The history has steps of ten seconds for an hour. */
-const HOUR_MS = 3_600_000;
-
 /** One of the views that are chosen by an option. */
 interface View {
   readonly name: string;
@@ -123,10 +121,10 @@ interface View {
 }
 
 function viewOf(options: Readonly<Record<string, unknown>>): View | null {
-  const { domains, sort = 'pending', limit = 20, history, step, events } = options;
+  const { domains, sort = 'pending', limit = 20, history, step = null, events } = options;
   const chosen: View[] = [
     ...(domains === true ? [domainsView(sort as DomainOrder, limit as number)] : []),
-    ...(history === undefined ? [] : [historyView(history as number, step as number | undefined)]),
+    ...(history === undefined ? [] : [historyView(history as number, step as number | null)]),
     ...(events === true ? [eventsView] : []),
   ];
   if (chosen.length > 1) throw new UsageError(`use one of ${chosen.map(({ name }) => name).join(' and ')}`);
@@ -136,16 +134,15 @@ function viewOf(options: Readonly<Record<string, unknown>>): View | null {
 }
 
 function domainsView(order: DomainOrder, most: number): View {
-  return viewFrom('--domains', (frontier) => readDomains(frontier, order, most), domainsTable);
+  const read = async (frontier: Frontier) => (await new DomainReader(frontier).page(order, most)).domains;
+  return viewFrom('--domains', read, domainsTable);
 }
 
-function historyView(forMs: number, givenStepMs: number | undefined): View {
-  const read = async ({ telemetry }: Frontier) => {
+function historyView(forMs: number, stepMs: number | null): View {
+  const read = (frontier: Frontier) => {
     const now = Date.now();
-    const step = forMs <= HOUR_MS && (givenStepMs ?? 0) < 60_000 ? 'ten_seconds' : 'minute';
     // The clock of the store may be ahead.
-    const points = await telemetry.history(step, now - forMs, now + 60_000);
-    return givenStepMs === undefined ? points : thinned(points, givenStepMs);
+    return readHistory(frontier, { fromMs: now - forMs, toMs: now + 60_000, stepMs });
   };
   return viewFrom('--history', read, historyTable);
 }

@@ -2,6 +2,7 @@
  * The log: pino's JSON lines, with node, spider and job, or short lines of text (LOG_FORMAT). Secrets are masked in both, and no
  * control character of a crawled page reaches a terminal.
  */
+import { pino } from 'pino';
 import type { Logger } from '../../log.js';
 import type { Settings } from '../../settings/schema.js';
 import { type Context, logIsJson, note } from '../context.js';
@@ -33,7 +34,6 @@ export async function createLogger(
   sink: Sink = (line) => context.stderr.write(line),
   shows: { readonly node: boolean } = { node: true },
 ): Promise<OpenLogger> {
-  const { pino } = await import('pino');
   const output =
     settings.LOG_FILE === null ? terminal(context, sink, shows) : await logFile(settings.LOG_FILE, context);
   const verbose = settings.LOG_LEVEL === 'debug' || settings.LOG_LEVEL === 'trace';

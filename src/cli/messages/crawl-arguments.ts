@@ -1,5 +1,6 @@
 /** The command-line arguments that select a crawl: spider, job, and the options that locate its store. */
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
+import { shellWord } from '../../crawler/project/shell-word.js';
 import { maskSetting } from '../../settings/mask-secrets.js';
 import type { Context } from '../context.js';
 
@@ -26,9 +27,4 @@ function masked(pair: string): string {
   const at = pair.indexOf('=');
   const name = pair.slice(0, at);
   return `${name}=${maskSetting(name, pair.slice(at + 1))}`;
-}
-
-/** An argument, quoted for a shell when necessary. */
-export function shellWord(text: string): string {
-  return /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

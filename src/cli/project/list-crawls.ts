@@ -16,7 +16,10 @@ export interface ListedCrawl extends CrawlName {
  * Load the project. @returns a function that looks into the store, each time anew, and gives the crawls in order. What it has
  * loaded of a crawl it does not load again.
  */
-export async function crawlLister(context: Context, texts: SettingTexts): Promise<() => Promise<ListedCrawl[]>> {
+export async function crawlLister(
+  context: Context,
+  texts: SettingTexts,
+): Promise<() => Promise<ListedCrawl[]>> {
   const project = await loadProject(context, texts);
   const { settings } = project;
   const { spiders } = await discover(context, settings);
@@ -29,7 +32,11 @@ export async function crawlLister(context: Context, texts: SettingTexts): Promis
       const loaded = { ...project, settings: { ...settings, JOB: job } };
       return { spider, job, loaded, create: null };
     }
-    const { loaded, create } = await loadSpider(context, spider, job === null ? texts : { ...texts, JOB: job });
+    const { loaded, create } = await loadSpider(
+      context,
+      spider,
+      job === null ? texts : { ...texts, JOB: job },
+    );
     // Its customSettings may name a job.
     return { spider, job: loaded.settings.JOB, loaded, create };
   };

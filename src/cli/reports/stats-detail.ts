@@ -10,7 +10,7 @@ import type { Paint } from '../terminal/colour.js';
 import { fitScreen, type ScreenSize, type Section } from '../terminal/fit-screen.js';
 import { oneLine } from '../terminal/printable.js';
 import { runText, stateText } from './crawl-state-text.js';
-import { deadNodeRow, etaText, worstDomainRow } from './telemetry-tables.js';
+import { deadNodeRow, etaText, heldLines, worstDomainRow } from './telemetry-tables.js';
 
 /** The stats of a crawl at one instant. `rates` is the change per second since the previous sample; null for the first. */
 export interface StatsSample {
@@ -21,6 +21,9 @@ export interface StatsSample {
 
 /** A page that takes longer is worth a look. */
 const LONG_LEASE_MS = 30_000;
+
+/** Requests of each dead node; `--json` has more. */
+const HELD_SHOWN = 5;
 
 /** Fields with a rate. The rate of pages is in the heading, as the nodes report it. */
 const ratedFields = ['pending', 'failed', 'seen', 'items'] as const;
@@ -66,12 +69,7 @@ export function detail(sample: StatsSample, { crawl, paint, nowMs, screen }: Det
     { cutFirst: 1, lines: paceLines(stats, paint) },
     { cutFirst: 5, lines: storageLines(stats, paint, nowMs) },
     section(2, 'nodes', nodeRows(stats.nodes), paint),
-    section(
-      3,
-      'nodes that died within a day',
-      [...stats.deadNodes].reverse().map((node) => deadNodeRow(node, nowMs)),
-      paint,
-    ),
+    { cutFirst: 3, lines: deadNodeLines(stats.deadNodes, paint, nowMs) },
     section(4, 'nodes without a heartbeat', nodeRows(stats.silentNodes), paint),
     section(3, 'worst domains', stats.worstDomains.map(worstDomainRow), paint),
     section(3, 'feed files', feedRows(stats.feeds), paint),
@@ -105,7 +103,7 @@ function countLines({ stats, rates }: StatsSample, crawl: string, paint: Paint):
     ['delayed', stats.delayed, 'ready later, such as retries'],
     ['leased', stats.leased, 'being processed by a node'],
     ['done', stats.done, 'finished'],
-    ['failed', stats.failed, stats.failed === 0 ? 'given up' : `given up: crawlnode failed ${crawl} list`],
+    ['failed', stats.failed, stats.failed === 0 ? 'given up' : `given up: crawlnode failed ${crawl} summary`],
     ['seen', stats.seen, 'fingerprints in the dupefilter'],
     ['items', committedItems(stats), `committed, ${n(stats.items)} of them in the items list`],
   ];
@@ -200,6 +198,15 @@ function factCells({ facts }: CrawlStats['nodes'][number]): string[] {
     `${slotsUsed}/${slots} slots${hangs}${obstacle === null ? '' : `, waits for the ${obstacle}`}`,
     ...[`CPU ${Math.round(cpu * 100)} %`, byteSize(rssBytes), `delayed ${n(eventLoopDelayMs)} ms`],
   ];
+}
+
+/** The last one first, with some of what it had in progress. */
+function deadNodeLines(nodes: CrawlStats['deadNodes'], paint: Paint, nowMs: number): readonly string[] {
+  const last = [...nodes].reverse();
+  const rows = last.map((node) => deadNodeRow(node, nowMs));
+  const { lines } = section(3, 'nodes that died within a day', rows, paint);
+  // The first line is the title.
+  return lines.flatMap((line, at) => (at === 0 ? [line] : [line, ...heldLines(last[at - 1]!, HELD_SHOWN)]));
 }
 
 function feedRows(feeds: CrawlStats['feeds']): string[][] {

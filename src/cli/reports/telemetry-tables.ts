@@ -1,7 +1,9 @@
 /** What `stats SPIDER --domains`, `--history` and `--events` print. */
+import type { DeadNodeStats } from '../../crawler/stats/dead-nodes.js';
 import type { DomainReport } from '../../crawler/stats/domain-reports.js';
+import { eventText } from '../../crawler/stats/event-text.js';
 import { byteSize, duration, howMany, n } from '../../format-amounts.js';
-import type { CrawlEvent, DeadNode, Eta, HistoryPoint } from '../../frontier/frontier.js';
+import type { CrawlEvent, Eta, HistoryPoint, RequestState } from '../../frontier/frontier.js';
 import { alignColumns } from '../terminal/align-columns.js';
 import type { Paint } from '../terminal/colour.js';
 import { oneLine } from '../terminal/printable.js';
@@ -60,12 +62,6 @@ function delayText({ delayMs, delayBy, dueInMs, blockedBy }: DomainReport): stri
   return delayMs === 0 ? '-' : `${delayMs < 10_000 ? `${n(delayMs)} ms` : duration(delayMs)} (${delayBy})`;
 }
 
-/** The points of a history, thinned to one for each step: the last one in it. */
-export function thinned(points: readonly HistoryPoint[], stepMs: number): HistoryPoint[] {
-  const byStep = new Map(points.map((point) => [Math.floor(point.atMs / stepMs), point]));
-  return [...byStep.values()];
-}
-
 export function historyTable(points: readonly HistoryPoint[], paint: Paint): string {
   const titles = [
     'TIME',
@@ -98,34 +94,7 @@ export function historyTable(points: readonly HistoryPoint[], paint: Paint): str
 }
 
 export function eventsTable(events: readonly CrawlEvent[]): string {
-  return alignColumns(events.map((event) => [timeText(event.atMs), eventText(event)])).join('\n');
-}
-
-function eventText(event: CrawlEvent): string {
-  switch (event.kind) {
-    case 'node_joined':
-      return `node ${oneLine(event.node)} joined`;
-    case 'node_left':
-      return `node ${oneLine(event.node)} left: ${event.reason}`;
-    case 'node_died':
-      return `node ${oneLine(event.node)} died, with ${howMany(event.requests, 'request')}, which went back to the queue`;
-    case 'paused':
-    case 'resumed':
-    case 'stopping':
-      return `${event.kind}${event.by === null ? '' : ` by ${oneLine(event.by)}`}`;
-    case 'settings_changed':
-      return `node ${oneLine(event.node)} changed ${event.settings.join(', ')} for all nodes`;
-    case 'store_full':
-      return `node ${oneLine(event.node)} found the store full`;
-    case 'store_away':
-      return `node ${oneLine(event.node)} could not reach the store`;
-    case 'store_back':
-      return `node ${oneLine(event.node)} could use the store again`;
-    case 'requests_lost':
-      return `${howMany(event.requests, 'request')} lost`;
-    case 'run_ended':
-      return `the run ended: ${event.reason}`;
-  }
+  return alignColumns(events.map((event) => [timeText(event.atMs), eventText(event, oneLine)])).join('\n');
 }
 
 /** In words, for the head of `stats SPIDER`. */
@@ -138,12 +107,33 @@ export function etaText(eta: Eta | null): string | null {
     : `${left}, as ${oneLine(eta.domain)} takes so long`;
 }
 
-export function deadNodeRow({ id, host, pid, diedAtMs, requests, pages }: DeadNode, nowMs: number): string[] {
+export function deadNodeRow(
+  { id, host, pid, diedAtMs, requests, pages }: DeadNodeStats,
+  nowMs: number,
+): string[] {
   return [
     ...[oneLine(id), `${oneLine(host)}:${pid}`, `died ${duration(nowMs - diedAtMs)} ago`],
     ...[`held ${howMany(requests, 'request')}`, howMany(pages, 'page')],
   ];
 }
+
+/** What the node had in progress, and how each of these requests stands now. */
+export function heldLines({ held, requests }: DeadNodeStats, most: number): string[] {
+  const lines = held
+    .slice(0, most)
+    .map(({ id, url, state }) => `    ${oneLine(url ?? id)}${state === null ? '' : `  ${stateNow[state]}`}`);
+  const more = requests - lines.length;
+  return more > 0 && lines.length > 0 ? [...lines, `    … ${n(more)} more`] : lines;
+}
+
+const stateNow: Readonly<Record<RequestState, string>> = {
+  pending: 'pending again',
+  delayed: 'delayed',
+  leased: 'in progress on another node',
+  failed: 'failed',
+  seen: 'done since',
+  unknown: 'not known any more',
+};
 
 function table(rows: readonly (readonly string[])[], paint: Paint): string {
   const [header = '', ...lines] = alignColumns(rows);

@@ -4,7 +4,6 @@ import { dataFormats } from '../../frontier/data-format.js';
 import type {
   Assessment,
   Control,
-  DeadNode,
   Eta,
   Frontier,
   NodeSnapshot,
@@ -14,6 +13,7 @@ import type {
   Snapshot,
 } from '../../frontier/frontier.js';
 import { type CrawlState, crawlStateOf } from './crawl-state.js';
+import { type DeadNodeStats, withoutUrls } from './dead-nodes.js';
 import type { DomainReport } from './domain-reports.js';
 
 /** The names and the order of the fields up to `counters` are stable. */
@@ -95,7 +95,7 @@ export interface CrawlStats {
   /** Nodes that the work asks for: the most of the last five minutes. */
   readonly wantedNodes: number | null;
   /** Nodes that died within a day, and the requests that they held. */
-  readonly deadNodes: readonly DeadNode[];
+  readonly deadNodes: readonly DeadNodeStats[];
   /** Of the domains that were active last, the five with most failed requests. */
   readonly worstDomains: readonly DomainReport[];
 }
@@ -146,7 +146,7 @@ export function statsOf(
       usableSlots: assessment?.usableSlots ?? null,
       eta: assessment?.eta ?? null,
       wantedNodes: assessment?.wantedNodes ?? null,
-      deadNodes: snapshot.deadNodes,
+      deadNodes: snapshot.deadNodes.map(withoutUrls),
       worstDomains: [],
     },
   };

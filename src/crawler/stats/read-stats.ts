@@ -2,13 +2,13 @@
 import type { Assessment, Frontier, Snapshot } from '../../frontier/frontier.js';
 import { aged, assessNow } from '../../frontier/telemetry/assess.js';
 import { type CrawlStats, statsOf } from './crawl-stats.js';
-import { type DomainReport, readWorstDomains } from './domain-reports.js';
+import { readDeadNodes } from './dead-nodes.js';
+import { DomainReader } from './domain-reports.js';
 
 /** An assessment of a running crawl holds for three steps of its history. */
 const FRESH_MS = 30_000;
 const WORST_DOMAINS = 5;
-/** Domains are read at most this often. */
-const DOMAINS_EVERY_MS = 10_000;
+const SLOWLY_EVERY_MS = 10_000;
 
 export interface ReadCrawl {
   readonly spider: string;
@@ -19,27 +19,37 @@ export interface ReadCrawl {
 /** One who looks at a crawl, once or again and again. */
 export class StatsReader {
   readonly #crawl: ReadCrawl;
-  #worst: { readonly domains: readonly DomainReport[]; readonly atMs: number } | null = null;
+  readonly #domains: DomainReader;
+  #slow: { readonly read: SlowlyRead; readonly atMs: number; readonly deaths: string } | null = null;
 
   constructor(crawl: ReadCrawl) {
     this.#crawl = crawl;
+    this.#domains = new DomainReader(crawl.frontier);
   }
 
   async read(): Promise<CrawlStats> {
     const { frontier } = this.#crawl;
     const snapshot = await frontier.snapshot();
     const assessment = await assessmentNow(frontier, snapshot);
-    return { ...statsOf(this.#crawl, snapshot, assessment), worstDomains: await this.#worstDomains() };
+    return { ...statsOf(this.#crawl, snapshot, assessment), ...(await this.#slowly(snapshot)) };
   }
 
-  async #worstDomains(): Promise<readonly DomainReport[]> {
+  /** What costs the store more than a snapshot is read less often. */
+  async #slowly({ deadNodes }: Snapshot): Promise<SlowlyRead> {
     const now = performance.now();
-    if (this.#worst === null || now - this.#worst.atMs >= DOMAINS_EVERY_MS) {
-      this.#worst = { domains: await readWorstDomains(this.#crawl.frontier, WORST_DOMAINS), atMs: now };
+    const deaths = deadNodes.map(({ diedAtMs }) => diedAtMs).join();
+    if (this.#slow === null || this.#slow.deaths !== deaths || now - this.#slow.atMs >= SLOWLY_EVERY_MS) {
+      const read = {
+        worstDomains: await this.#domains.worst(WORST_DOMAINS),
+        deadNodes: await readDeadNodes(this.#crawl.frontier, deadNodes),
+      };
+      this.#slow = { read, atMs: now, deaths };
     }
-    return this.#worst.domains;
+    return this.#slow.read;
   }
 }
+
+type SlowlyRead = Pick<CrawlStats, 'worstDomains' | 'deadNodes'>;
 
 /** That of the nodes; while none has made one lately, what the facts say now. */
 async function assessmentNow(

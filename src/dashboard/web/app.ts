@@ -10,7 +10,7 @@ import { Failed } from './failed-view.js';
 import { crawlLink, usePlace } from './links.js';
 import { Nodes } from './nodes-view.js';
 import { Overview } from './overview.js';
-import { Age, Confirm, howManyOf, sentence, shown, State } from './parts.js';
+import { Age, Confirm, howManyOf, State, sentence, shown } from './parts.js';
 import { Seeds } from './seeds-view.js';
 import { crawlPath, post, readSession, type Session, signIn, useNews, whenSignedOut } from './server.js';
 
@@ -93,7 +93,8 @@ function CrawlView({ crawl, view, allowActions }: CrawlViewProps): VNode {
       ${allowActions && news.data !== null && html`<${Orders} crawl=${crawl} stats=${news.data} />`}
     </div>
     <nav class="tabs" aria-label="Views of the crawl">${views.map(
-      (each) => html`<a href=${crawlLink(crawl, each)} aria-current=${each === view ? 'page' : undefined}>${titles[each]}${tabCount(each, news.data)}</a>`,
+      (each) =>
+        html`<a href=${crawlLink(crawl, each)} aria-current=${each === view ? 'page' : undefined}>${titles[each]}${tabCount(each, news.data)}</a>`,
     )}</nav>
     ${shown(news, content)}`;
 }

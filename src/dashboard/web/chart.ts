@@ -58,7 +58,9 @@ export function Chart(props: ChartProps): VNode {
       plot.current = new UPlot(options(latest, element.clientWidth), dataOf(latest.current), element);
     };
     create();
-    const resized = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }));
+    const resized = new ResizeObserver(() =>
+      plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }),
+    );
     resized.observe(element);
     // Colours are read when lines are drawn.
     const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -72,7 +74,9 @@ export function Chart(props: ChartProps): VNode {
   }, [shape]);
   useEffect(() => plot.current?.setData(dataOf(props)), [times, lines, words]);
 
-  const last = lines.map(({ label, values }) => `${label} ${valueText(values.at(-1) ?? null, format)}`).join(', ');
+  const last = lines
+    .map(({ label, values }) => `${label} ${valueText(values.at(-1) ?? null, format)}`)
+    .join(', ');
   return html`<figure class="chart">
     <figcaption>${title}</figcaption>
     <div ref=${box} role="img" aria-label=${`${title}; now ${last}`}></div>
@@ -80,13 +84,21 @@ export function Chart(props: ChartProps): VNode {
 }
 
 function dataOf({ times, lines, words }: ChartProps): UPlot.AlignedData {
-  const all = [times, ...lines.map(({ values }) => values), ...(words === undefined ? [] : [times.map(() => null)])];
+  const all = [
+    times,
+    ...lines.map(({ values }) => values),
+    ...(words === undefined ? [] : [times.map(() => null)]),
+  ];
   return all as unknown as UPlot.AlignedData;
 }
 
 function options(latest: { readonly current: ChartProps }, width: number): UPlot.Options {
   const { lines, words, format } = latest.current;
-  const axis = { stroke: colour('--quiet'), grid: { stroke: colour('--rule'), width: 1 }, ticks: { show: false } };
+  const axis = {
+    stroke: colour('--quiet'),
+    grid: { stroke: colour('--rule'), width: 1 },
+    ticks: { show: false },
+  };
   return {
     width,
     height: HEIGHT,
@@ -98,19 +110,31 @@ function options(latest: { readonly current: ChartProps }, width: number): UPlot
       { ...axis, size: 52, values: (_, ticks) => ticks.map(format) },
     ],
     series: [
-      { label: 'time', value: (_, at) => (at === null ? '–' : new Date(at * 1_000).toLocaleTimeString('en-GB')) },
-      ...lines.map(({ label, colour: name, isStepped, isFilled }): UPlot.Series => ({
-        label,
-        stroke: colour(name),
-        width: 1.75,
-        points: { show: false },
-        ...(isFilled && { fill: `${colour(name)}1f` }),
-        ...(isStepped && { paths: UPlot.paths.stepped!({ align: 1 }) }),
-        value: (_, value) => valueText(value, format),
-      })),
+      {
+        label: 'time',
+        value: (_, at) => (at === null ? '–' : new Date(at * 1_000).toLocaleTimeString('en-GB')),
+      },
+      ...lines.map(
+        ({ label, colour: name, isStepped, isFilled }): UPlot.Series => ({
+          label,
+          stroke: colour(name),
+          width: 1.75,
+          points: { show: false },
+          ...(isFilled && { fill: `${colour(name)}1f` }),
+          ...(isStepped && { paths: UPlot.paths.stepped!({ align: 1 }) }),
+          value: (_, value) => valueText(value, format),
+        }),
+      ),
       ...(words === undefined
         ? []
-        : [{ label: words.label, paths: () => null, points: { show: false }, value: wordAt(latest) } as UPlot.Series]),
+        : [
+            {
+              label: words.label,
+              paths: () => null,
+              points: { show: false },
+              value: wordAt(latest),
+            } as UPlot.Series,
+          ]),
     ],
     hooks: { draw: [(plot) => drawEvents(plot, latest.current.events)] },
   };
@@ -145,7 +169,9 @@ function drawEvents(plot: UPlot, events: readonly CrawlEvent[]): void {
 }
 
 function timeLabels(_plot: UPlot, ticks: number[]): string[] {
-  return ticks.map((at) => new Date(at * 1_000).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' }));
+  return ticks.map((at) =>
+    new Date(at * 1_000).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' }),
+  );
 }
 
 function valueText(value: number | null | undefined, format: (value: number) => string): string {

@@ -1,10 +1,10 @@
 /** All crawls of the store, in a table that answers first which of them needs somebody. */
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
-import { byteSize, duration, n } from '../../format-amounts.js';
 import type { CrawlStats } from '../../crawler/stats/crawl-stats.js';
-import { Age, type Column, empty, shown, State, table } from './parts.js';
+import { byteSize, duration, n } from '../../format-amounts.js';
 import { crawlLink } from './links.js';
+import { Age, type Column, empty, State, shown, table } from './parts.js';
 import { useNews } from './server.js';
 
 interface CrawlNews {
@@ -24,7 +24,12 @@ const columns: readonly Column<CrawlStats>[] = [
     kind: 'number',
     cell: ({ failed }) => html`<span class=${failed > 0 ? 'bad' : 'quiet'}>${n(failed)}</span>`,
   },
-  { title: 'Items', kind: 'number', wide: true, cell: ({ counters, items }) => n(counters.item_scraped_count ?? items) },
+  {
+    title: 'Items',
+    kind: 'number',
+    wide: true,
+    cell: ({ counters, items }) => n(counters.item_scraped_count ?? items),
+  },
   {
     title: 'Nodes',
     kind: 'number',
@@ -32,7 +37,11 @@ const columns: readonly Column<CrawlStats>[] = [
     cell: ({ nodes, wantedNodes, state }) =>
       state === 'running' && wantedNodes !== null ? `${nodes.length} of ${wantedNodes}` : nodes.length,
   },
-  { title: 'Left', wide: true, cell: ({ eta }) => (eta?.seconds == null ? '–' : duration(eta.seconds * 1_000)) },
+  {
+    title: 'Left',
+    wide: true,
+    cell: ({ eta }) => (eta?.seconds == null ? '–' : duration(eta.seconds * 1_000)),
+  },
   { title: 'Stored', kind: 'number', wide: true, cell: ({ bytes }) => byteSize(sumOf(bytes)) },
 ];
 
@@ -43,7 +52,10 @@ export function CrawlsView(): VNode {
     ${shown(news, ({ crawls, problems }) => [
       problems.map((problem) => html`<p class="notice warn" role="alert">${problem}</p>`),
       crawls.length === 0
-        ? empty('No crawls yet', html`The store has none, and the project no spider. Begin one with <code>crawlnode crawl SPIDER</code>.`)
+        ? empty(
+            'No crawls yet',
+            html`The store has none, and the project no spider. Begin one with <code>crawlnode crawl SPIDER</code>.`,
+          )
         : table({ label: 'Crawls', columns, rows: crawls, keyOf: nameOf }),
     ])}`;
 }

@@ -11,7 +11,12 @@ import { crawlPath, useData } from './server.js';
 const columns: readonly Column<DomainReport>[] = [
   { title: 'Domain', cell: ({ domain }) => domain ?? html`<span class="quiet">other domains</span>` },
   { title: 'Pending', kind: 'number', sort: 'pending', cell: ({ pending }) => n(pending) },
-  { title: 'In progress', kind: 'number', wide: true, cell: ({ leased, limit }) => `${n(leased)} of ${n(limit)}` },
+  {
+    title: 'In progress',
+    kind: 'number',
+    wide: true,
+    cell: ({ leased, limit }) => `${n(leased)} of ${n(limit)}`,
+  },
   { title: 'Pages', kind: 'number', wide: true, cell: ({ pages }) => n(pages) },
   { title: 'Bytes', kind: 'number', wide: true, cell: ({ bytes }) => byteSize(bytes) },
   { title: 'Mean', kind: 'number', wide: true, cell: ({ latencyMs }) => ms(latencyMs) },
@@ -51,7 +56,14 @@ export function Domains({ crawl }: { readonly crawl: string }): VNode {
       domains.length === 0
         ? empty('No domains yet', 'Nodes report the domains that they ask every ten seconds.')
         : [
-            table({ label: 'Domains', columns, rows: domains, keyOf: ({ domain }) => domain ?? '', sort, onSort }),
+            table({
+              label: 'Domains',
+              columns,
+              rows: domains,
+              keyOf: ({ domain }) => domain ?? '',
+              sort,
+              onSort,
+            }),
             html`<${Pages} starts=${starts} next=${next} onGo=${setStarts} />`,
           ],
     )}`;
@@ -73,4 +85,3 @@ export function Pages({ starts, next, onGo }: PagesProps): VNode | null {
     <button disabled=${next === null} onClick=${() => onGo([...starts, next])}>Next</button>
   </nav>`;
 }
-

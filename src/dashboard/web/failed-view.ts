@@ -31,9 +31,16 @@ export function Failed({ crawl, allowActions }: FailedProps): VNode {
 
   const act = async (action: 'retry' | 'purge', group: FailedGroup) => {
     try {
-      const done = await post<Record<string, number>>(`${crawlPath(crawl)}/failed/${action}`, filterOf(group));
-      const stay = done.withoutRecord ? `; ${n(done.withoutRecord)} stay, as their records were not kept` : '';
-      setSaid(action === 'retry' ? `${n(done.retried!)} back to pending${stay}` : `${n(done.purged!)} dropped`);
+      const done = await post<Record<string, number>>(
+        `${crawlPath(crawl)}/failed/${action}`,
+        filterOf(group),
+      );
+      const stay = done.withoutRecord
+        ? `; ${n(done.withoutRecord)} stay, as their records were not kept`
+        : '';
+      setSaid(
+        action === 'retry' ? `${n(done.retried!)} back to pending${stay}` : `${n(done.purged!)} dropped`,
+      );
       summary.reload();
     } catch (error) {
       setSaid((error as Error).message);
@@ -83,10 +90,20 @@ function groupColumns(crawl: string): Column<FailedGroup>[] {
     {
       title: 'A retry is',
       kind: 'long',
-      cell: ({ retry, advice, command: typed }) => html`<span class=${retry === 'yes' ? 'good' : ''}>${words[retry]}</span>
+      cell: ({
+        retry,
+        advice,
+        command: typed,
+      }) => html`<span class=${retry === 'yes' ? 'good' : ''}>${words[retry]}</span>
         <small class="quiet">${sentence(advice)}</small>${typed !== null && html`<small>${command(typed)}</small>`}`,
     },
-    { title: 'Example', kind: 'long', wide: true, cell: ({ exampleUrl, detail }) => html`<${Url} url=${exampleUrl} /><small class="quiet">${detail ?? ''}</small>` },
+    {
+      title: 'Example',
+      kind: 'long',
+      wide: true,
+      cell: ({ exampleUrl, detail }) =>
+        html`<${Url} url=${exampleUrl} /><small class="quiet">${detail ?? ''}</small>`,
+    },
   ];
 }
 
@@ -106,7 +123,8 @@ const requestColumns: readonly Column<FailedPage>[] = [
   {
     title: 'Request',
     kind: 'long',
-    cell: ({ url, method, detail }) => html`${method !== null && method !== 'GET' ? `${method} ` : ''}<${Url} url=${url} /><small class="quiet">${detail ?? ''}</small>`,
+    cell: ({ url, method, detail }) =>
+      html`${method !== null && method !== 'GET' ? `${method} ` : ''}<${Url} url=${url} /><small class="quiet">${detail ?? ''}</small>`,
   },
   { title: 'Reason', cell: ({ reason }) => reason },
   { title: 'Status', kind: 'number', cell: ({ status }) => status ?? '–' },
@@ -122,7 +140,10 @@ interface Page {
 
 function Requests({ crawl, filter }: { readonly crawl: string; readonly filter: Filter }): VNode | null {
   const chosen = new URLSearchParams(filter).toString();
-  const [place, setPlace] = useState<{ chosen: string; starts: readonly (string | null)[] }>({ chosen, starts: [null] });
+  const [place, setPlace] = useState<{ chosen: string; starts: readonly (string | null)[] }>({
+    chosen,
+    starts: [null],
+  });
   const starts = place.chosen === chosen ? place.starts : [null];
   const after = starts.at(-1) ?? null;
   const query = new URLSearchParams({ ...filter, ...(after !== null && { after }) });

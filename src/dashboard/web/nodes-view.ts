@@ -4,7 +4,7 @@ import type { VNode } from 'preact';
 import type { CrawlStats } from '../../crawler/stats/crawl-stats.js';
 import { byteSize, duration, howMany, n } from '../../format-amounts.js';
 import type { CrawlProps } from './overview.js';
-import { Bar, clock, type Column, empty, ms, table, Url, useNow } from './parts.js';
+import { Bar, type Column, clock, empty, ms, table, Url, useNow } from './parts.js';
 
 type Node = CrawlStats['nodes'][number];
 type DeadNode = CrawlStats['deadNodes'][number];
@@ -41,15 +41,25 @@ const columns: readonly Column<Node>[] = [
   {
     title: 'CPU',
     kind: 'number',
-    cell: ({ facts }) => (facts === null ? '–' : html`<span class=${tone(facts.cpu, FULL_CPU)}>${Math.round(facts.cpu * 100)} %</span>`),
+    cell: ({ facts }) =>
+      facts === null
+        ? '–'
+        : html`<span class=${tone(facts.cpu, FULL_CPU)}>${Math.round(facts.cpu * 100)} %</span>`,
   },
-  { title: 'Memory', kind: 'number', wide: true, cell: ({ facts }) => (facts === null ? '–' : byteSize(facts.rssBytes)) },
+  {
+    title: 'Memory',
+    kind: 'number',
+    wide: true,
+    cell: ({ facts }) => (facts === null ? '–' : byteSize(facts.rssBytes)),
+  },
   {
     title: 'Loop delay',
     kind: 'number',
     wide: true,
     cell: ({ facts }) =>
-      facts === null ? '–' : html`<span class=${tone(facts.eventLoopDelayMs, SLOW_LOOP_MS)}>${ms(facts.eventLoopDelayMs)}</span>`,
+      facts === null
+        ? '–'
+        : html`<span class=${tone(facts.eventLoopDelayMs, SLOW_LOOP_MS)}>${ms(facts.eventLoopDelayMs)}</span>`,
   },
   {
     title: 'Oldest page',
@@ -99,8 +109,12 @@ function deadNode({ id, host, pid, diedAtMs, requests, pages, held, facts }: Dea
   return html`<li key=${`${id} ${diedAtMs}`}>
     <p><b>${id}</b> <span class="quiet">${host}:${pid}</span> died at ${clock(diedAtMs)}, after ${howMany(pages, 'page')}. It held ${howMany(requests, 'request')}${requests > 0 ? ', which went back to the queue' : ''}.</p>
     ${facts !== null && html`<p class="quiet">Its last report: ${facts.slotsUsed} of ${facts.slots} slots, ${byteSize(facts.rssBytes)}, ${Math.round(facts.cpu * 100)} % of a core, loop delay ${ms(facts.eventLoopDelayMs)}, oldest page ${ms(facts.oldestLeaseMs)}.</p>`}
-    ${held.length > 0 && html`<details><summary>What it held</summary><ul class="plain">${held.map(
-      ({ id: request, url, state }) => html`<li key=${request}>${url === null ? html`<code>${request}</code>` : html`<${Url} url=${url} />`} <span class="quiet">${state ?? ''}</span></li>`,
-    )}</ul></details>`}
+    ${
+      held.length > 0 &&
+      html`<details><summary>What it held</summary><ul class="plain">${held.map(
+        ({ id: request, url, state }) =>
+          html`<li key=${request}>${url === null ? html`<code>${request}</code>` : html`<${Url} url=${url} />`} <span class="quiet">${state ?? ''}</span></li>`,
+      )}</ul></details>`
+    }
   </li>`;
 }

@@ -36,7 +36,8 @@ export function Overview({ crawl, stats }: CrawlProps): VNode {
       <div class="bar-of-buttons">
         <h2 id="history">History</h2>
         <div role="group" aria-label="Time shown">${spans.map(
-          (span) => html`<button aria-pressed=${span === hours} onClick=${() => setHours(span)}>${span} h</button>`,
+          (span) =>
+            html`<button aria-pressed=${span === hours} onClick=${() => setHours(span)}>${span} h</button>`,
         )}</div>
       </div>
       ${shown(history, (points) =>
@@ -72,29 +73,43 @@ function limits({ state, limitedByText, eta, wantedNodes, nodes, run }: CrawlSta
   return html`<div class="limits">
     <p class="lead">${ended ?? died ?? (isLive ? limitedByText : null) ?? 'No node is running.'}</p>
     ${left !== null && isLive && html`<p>${left}</p>`}
-    ${isLive && wantedNodes !== null && html`<p class="quiet">${
-      help
-        ? `More nodes would help: the work asks for ${n(wantedNodes)}, and ${howMany(nodes.length, 'node')} run.`
-        : `More nodes would not help: the work asks for ${n(wantedNodes)}.`
-    }</p>`}
+    ${
+      isLive &&
+      wantedNodes !== null &&
+      html`<p class="quiet">${
+        help
+          ? `More nodes would help: the work asks for ${n(wantedNodes)}, and ${howMany(nodes.length, 'node')} run.`
+          : `More nodes would not help: the work asks for ${n(wantedNodes)}.`
+      }</p>`
+    }
   </div>`;
 }
 
 function figures(crawl: string, stats: CrawlStats): VNode {
-  const { pagesPerSecond, pending, delayed, leasable, leased, slots, done, failed, counters, items, lost } = stats;
+  const { pagesPerSecond, pending, delayed, leasable, leased, slots, done, failed, counters, items, lost } =
+    stats;
   const can =
-    leasable === null ? '' : typeof leasable === 'number' ? `${n(leasable)} may be taken now` : `${n(leasable.atLeast)} or more may be taken now`;
+    leasable === null
+      ? ''
+      : typeof leasable === 'number'
+        ? `${n(leasable)} may be taken now`
+        : `${n(leasable.atLeast)} or more may be taken now`;
   const all: readonly (readonly [string, Children, Children])[] = [
     ['Pages/s', pagesPerSecond.toFixed(1), ''],
     ['Pending', n(pending), can],
     ['Delayed', n(delayed), ''],
     ['In progress', n(leased), slots ? `of ${howMany(slots, 'slot')}` : ''],
     ['Done', n(done), ''],
-    ['Failed', failed > 0 ? html`<a class="bad" href=${crawlLink(crawl, 'failed')}>${n(failed)}</a>` : '0', lost > 0 ? html`<span class="bad">${n(lost)} lost</span>` : ''],
+    [
+      'Failed',
+      failed > 0 ? html`<a class="bad" href=${crawlLink(crawl, 'failed')}>${n(failed)}</a>` : '0',
+      lost > 0 ? html`<span class="bad">${n(lost)} lost</span>` : '',
+    ],
     ['Items', n(counters.item_scraped_count ?? items), ''],
   ];
   return html`<dl class="figures">${all.map(
-    ([title, value, more]) => html`<div><dt>${title}</dt><dd><b>${value}</b>${more !== '' && html`<small>${more}</small>`}</dd></div>`,
+    ([title, value, more]) =>
+      html`<div><dt>${title}</dt><dd><b>${value}</b>${more !== '' && html`<small>${more}</small>`}</dd></div>`,
   )}</dl>`;
 }
 
@@ -108,7 +123,8 @@ function Charts({ points, step, events }: ChartsProps): VNode {
   const series = useMemo(() => seriesOf(points, step * 1_000), [points, step]);
   const { times, rate, value, words } = series;
   const perSecond = (x: number) => (x >= 100 || x === 0 ? n(Math.round(x)) : x.toFixed(x < 1 ? 2 : 1));
-  const short = (x: number) => (x < 10_000 ? n(x) : Intl.NumberFormat('en', { notation: 'compact' }).format(x));
+  const short = (x: number) =>
+    x < 10_000 ? n(x) : Intl.NumberFormat('en', { notation: 'compact' }).format(x);
   const rates = useMemo(
     () => [
       { label: 'pages', colour: '--line-1', values: rate('pages'), isFilled: true },
@@ -168,10 +184,14 @@ function seriesOf(points: readonly HistoryPoint[], stepMs: number) {
 }
 
 function eventList(events: readonly CrawlEvent[]): Children {
-  if (events.length === 0) return empty('No events yet', 'Nodes that join, leave or die, pauses and losses are noted here.');
-  return html`<ol class="events" tabindex="0" aria-label="Events, the last first">${[...events].reverse().map(
-    (event) => html`<li key=${event.number} class=${event.kind}><time>${clock(event.atMs)}</time> ${eventText(event)}</li>`,
-  )}</ol>`;
+  if (events.length === 0)
+    return empty('No events yet', 'Nodes that join, leave or die, pauses and losses are noted here.');
+  return html`<ol class="events" tabindex="0" aria-label="Events, the last first">${[...events]
+    .reverse()
+    .map(
+      (event) =>
+        html`<li key=${event.number} class=${event.kind}><time>${clock(event.atMs)}</time> ${eventText(event)}</li>`,
+    )}</ol>`;
 }
 
 function answers({ counters }: CrawlStats): Children {
@@ -209,7 +229,9 @@ function storage({ bytes, feeds, pipelines, items }: CrawlStats): Children {
     ['Fingerprints', byteSize(bytes.dupefilter)],
     ['Items list', `${byteSize(bytes.items)}, ${howMany(items, 'item')}`],
     ...feeds.map(({ path, waiting }) => [path, `${howMany(waiting, 'item')} to be written`] as const),
-    ...pipelines.map(({ pipeline, waiting }) => [pipeline, `${howMany(waiting, 'item')} to be accepted`] as const),
+    ...pipelines.map(
+      ({ pipeline, waiting }) => [pipeline, `${howMany(waiting, 'item')} to be accepted`] as const,
+    ),
   ];
   return html`<table class="bars"><tbody>${rows.map(
     ([name, text]) => html`<tr><th scope="row">${name}</th><td class="number">${text}</td></tr>`,

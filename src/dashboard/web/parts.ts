@@ -40,12 +40,12 @@ export function table<T>({ label, columns, rows, keyOf, sort, onSort }: TablePro
           aria-sort=${column.sort === undefined ? undefined : column.sort === sort ? 'descending' : 'none'}>${head(column)}</th>`,
       )}</tr></thead>
       <tbody>${rows.map(
-        (row) => html`<tr key=${keyOf(row)}>${columns.map(
-          (column, at) =>
+        (row) =>
+          html`<tr key=${keyOf(row)}>${columns.map((column, at) =>
             at === 0
               ? html`<th scope="row" class=${classOf(column)}>${column.cell(row)}</th>`
               : html`<td class=${classOf(column)}>${column.cell(row)}</td>`,
-        )}</tr>`,
+          )}</tr>`,
       )}</tbody>
     </table>
   </div>`;
@@ -59,7 +59,13 @@ export function shown<T>({ data, problem }: Loaded<T>, view: (data: T) => Childr
 }
 
 /** While newer data cannot be had: since when, and why. */
-export function Age({ atMs, problem }: { readonly atMs: number; readonly problem: string | null }): VNode | null {
+export function Age({
+  atMs,
+  problem,
+}: {
+  readonly atMs: number;
+  readonly problem: string | null;
+}): VNode | null {
   const now = useNow(problem === null ? null : 1_000);
   if (problem === null || atMs === 0) return null;
   return html`<p class="notice warn" role="alert">

@@ -2,8 +2,8 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { BadSeed } from '../../frontier/bad-seed-entry.js';
 import { howMany, n } from '../../format-amounts.js';
+import type { BadSeed } from '../../frontier/bad-seed-entry.js';
 import { Pages } from './domains-view.js';
 import type { CrawlProps } from './overview.js';
 import { Age, type Column, clock, command, empty, sentence, shown, table } from './parts.js';
@@ -22,7 +22,11 @@ interface Seeded {
   readonly isQueueFull: boolean;
 }
 
-export function Seeds({ crawl, stats, allowActions }: CrawlProps & { readonly allowActions: boolean }): VNode {
+export function Seeds({
+  crawl,
+  stats,
+  allowActions,
+}: CrawlProps & { readonly allowActions: boolean }): VNode {
   const [starts, setStarts] = useState<readonly (string | null)[]>([null]);
   const after = starts.at(-1) ?? null;
   const page = useData<Page>(`${crawlPath(crawl)}/seeds${after === null ? '' : `?after=${after}`}`, 10_000);
@@ -32,7 +36,10 @@ export function Seeds({ crawl, stats, allowActions }: CrawlProps & { readonly al
     <section aria-labelledby="bad"><h2 id="bad">Bad seeds</h2>
     ${shown(page, ({ found, next }) =>
       found.length === 0
-        ? empty('No bad seeds', 'Seeds that a node cannot turn into requests are set aside here, with the reason.')
+        ? empty(
+            'No bad seeds',
+            'Seeds that a node cannot turn into requests are set aside here, with the reason.',
+          )
         : [
             table({ label: 'Bad seeds', columns, rows: found, keyOf: (row) => JSON.stringify(row) }),
             html`<${Pages} starts=${starts} next=${next} onGo=${setStarts} />`,
@@ -50,7 +57,8 @@ const columns: readonly Column<BadSeed | string>[] = [
   {
     title: 'Seed',
     kind: 'long',
-    cell: (row) => html`<span class="url">${field(row, 'seed') ?? field(row, 'seed_base64') ?? JSON.stringify(row)}</span>`,
+    cell: (row) =>
+      html`<span class="url">${field(row, 'seed') ?? field(row, 'seed_base64') ?? JSON.stringify(row)}</span>`,
   },
   { title: 'Reason', kind: 'long', cell: (row) => field(row, 'reason') ?? '–' },
   {

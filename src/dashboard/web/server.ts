@@ -56,7 +56,7 @@ export function crawlPath(crawl: string): string {
 /** Read a path of the API now, and again while somebody looks. */
 export function useData<T>(path: string, everyMs: number): Loaded<T> {
   const [loaded, setLoaded] = useState<Omit<Loaded<T>, 'reload'> & { path: string }>(nothing(path));
-  const [turn, reload] = useReducer((count: number, _: void) => count + 1, 0);
+  const [turn, reload] = useReducer((count: number, _: null) => count + 1, 0);
   useEffect(() => {
     let isOver = false;
     let timer: ReturnType<typeof setTimeout>;
@@ -72,7 +72,8 @@ export function useData<T>(path: string, everyMs: number): Loaded<T> {
         }
       } catch (error) {
         const { message } = error as Error;
-        if (!isOver) setLoaded((last) => ({ ...(last.path === path ? last : nothing<T>(path)), problem: message }));
+        if (!isOver)
+          setLoaded((last) => ({ ...(last.path === path ? last : nothing<T>(path)), problem: message }));
       }
       if (!isOver) timer = setTimeout(read, everyMs);
     };
@@ -82,14 +83,14 @@ export function useData<T>(path: string, everyMs: number): Loaded<T> {
       clearTimeout(timer);
     };
   }, [path, everyMs, turn]);
-  return { ...(loaded.path === path ? loaded : nothing<T>(path)), reload: () => reload() };
+  return { ...(loaded.path === path ? loaded : nothing<T>(path)), reload: () => reload(null) };
 }
 
 /** The live news of all crawls (null), or of one. */
 export function useNews<T>(crawl: string | null): Loaded<T> {
   const [loaded, setLoaded] = useState<Omit<Loaded<T>, 'reload'> & { path: string }>(nothing(''));
   const path = crawl === null ? 'api/v1/stream' : `api/v1/stream?crawl=${encodeURIComponent(crawl)}`;
-  const [turn, reload] = useReducer((count: number, _: void) => count + 1, 0);
+  const [turn, reload] = useReducer((count: number, _: null) => count + 1, 0);
   const wait = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => {
     const source = new EventSource(path);
@@ -107,15 +108,17 @@ export function useNews<T>(crawl: string | null): Loaded<T> {
       merge({ problem: 'the dashboard does not answer' });
       if (source.readyState !== EventSource.CLOSED) return;
       // An answer that is no stream: the token may be needed, or the crawl is gone. The browser does not ask again.
-      void ask(crawl === null ? '/crawls' : crawlPath(crawl)).catch(({ message }) => merge({ problem: message }));
-      wait.current = setTimeout(() => reload(), 3_000);
+      void ask(crawl === null ? '/crawls' : crawlPath(crawl)).catch(({ message }) =>
+        merge({ problem: message }),
+      );
+      wait.current = setTimeout(() => reload(null), 3_000);
     });
     return () => {
       clearTimeout(wait.current);
       source.close();
     };
   }, [path, turn]);
-  return { ...(loaded.path === path ? loaded : nothing<T>(path)), reload: () => reload() };
+  return { ...(loaded.path === path ? loaded : nothing<T>(path)), reload: () => reload(null) };
 }
 
 function nothing<T>(path: string): { path: string; data: T | null; atMs: number; problem: string | null } {

@@ -36,7 +36,7 @@ import { claimIdle, endIdle } from './requests/ask-idle.js';
 import { robots, storeRobots } from './robots/robots.js';
 import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds/seeds.js';
 import { claimStart } from './seeds/starts.js';
-import { crawlFacts, knownDomains } from './telemetry/facts.js';
+import { crawlFacts, inspectDomain, knownDomains } from './telemetry/facts.js';
 import { record, report } from './telemetry/reports.js';
 import { textOf } from './telemetry/texts.js';
 
@@ -131,6 +131,7 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
       history: (...span) => readHistory(texts, ...span),
       events: (after) => readEvents(texts, after),
       domains: read(knownDomains),
+      domain: read(inspectDomain),
     },
     failed: {
       list: read(listFailed),

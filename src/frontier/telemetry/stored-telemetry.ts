@@ -81,7 +81,9 @@ export function assessmentOf(text: string | null | undefined): Assessment | null
 }
 
 export function deadNodesOf(text: string | null | undefined): DeadNode[] {
-  return parsed(text, (value) => (Array.isArray(value) ? (value as DeadNode[]) : []))[0] ?? [];
+  const nodes = parsed(text, (value) => (Array.isArray(value) ? (value as DeadNode[]) : []))[0] ?? [];
+  // Lua writes an empty list as a map.
+  return nodes.map((node) => ({ ...node, held: Object.values(node.held ?? []) }));
 }
 
 function pointOf(values: unknown): HistoryPoint {

@@ -102,3 +102,5 @@ export const MAX_EVENTS = 500;
 /** Dead nodes are shown for a day, the last ones. */
 export const DEAD_NODES_FOR_MS = 24 * 60 * 60 * 1000;
 export const MAX_DEAD_NODES = 100;
+/** Of the requests that a dead node held, so many are named. */
+export const MAX_HELD_IDS = 20;

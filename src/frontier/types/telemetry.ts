@@ -58,8 +58,9 @@ export type CrawlEvent = { readonly number: number; readonly atMs: number } & (
 export interface DeadNode extends NodeInfo {
   readonly startedAt: number;
   readonly diedAtMs: number;
-  /** Requests that it held. */
+  /** Requests that it held; `held` has the ids of the first `MAX_HELD_IDS`. */
   readonly requests: number;
+  readonly held: readonly string[];
   /** Pages that it had settled as done or failed. */
   readonly pages: number;
   /** What it reported last; null when it never did. */
@@ -87,6 +88,24 @@ export interface DomainState {
 /** The same with what was reported of it. */
 export interface KnownDomain extends DomainState {
   readonly counts: DomainCounts;
+}
+
+/** What is known of the robots.txt of an origin. */
+export interface DomainRobots {
+  readonly origin: string;
+  /** `claimed`: a node fetches it. `waiting`: for another attempt. */
+  readonly state: 'claimed' | 'rules' | 'waiting' | 'unreachable';
+  /** Why it is unreachable. */
+  readonly reason: string | null;
+  /** Its Crawl-delay; 0 for none. */
+  readonly delayMs: number;
+  /** For how long this holds. */
+  readonly forMs: number;
+}
+
+/** All that is known of one domain. */
+export interface InspectedDomain extends KnownDomain {
+  readonly robots: readonly DomainRobots[];
 }
 
 /** What decisions about a crawl need (`telemetry/assess.ts`), at one instant. */
@@ -207,4 +226,6 @@ export interface Telemetry {
   events(after: number): Promise<CrawlEvent[]>;
   /** Domains that nodes have reported of, the most recently active first: up to `max` after the first `from`. */
   domains(from: number, max: number): Promise<KnownDomain[]>;
+  /** One domain, also one that no node has reported of yet; null where the crawl knows nothing of it. */
+  domain(name: string): Promise<InspectedDomain | null>;
 }

@@ -1,4 +1,4 @@
-/** `failed S list|retry|purge` on both engines. */
+/** `failed S summary|list|retry|purge` on both engines. */
 import { describe, expect, it } from 'vitest';
 import { revived } from '../../../src/crawler/requests/failed-requests.js';
 import { noEffects, type Outcome } from '../../../src/frontier/frontier.js';
@@ -92,6 +92,25 @@ describe.each(engines)('failed on the %s engine', (engine) => {
     const text = (await run('failed', 'news', 'list', '--limit', '2')).stdout.trimEnd().split('\n');
     expect(text).toHaveLength(2);
     expect(text[0]!.split('\t')).toHaveLength(8);
+  });
+
+  it('summary groups them by reason, status and domain, and names the command that retries each', async () => {
+    await fail(['http://user:hunter22@a.example/503', ...mixed], mixedFailure);
+    const { groups, ...rest } = JSON.parse((await run('failed', 'news', 'summary', '--json')).stdout);
+    expect(rest).toMatchObject({ spider: 'news', total: 5, read: 5 });
+    expect(groups[0]).toMatchObject({
+      ...{ reason: 'http_status', status: 503, domain: 'a.example', count: 2, retry: 'yes' },
+      command: expect.stringMatching(
+        /^crawlnode failed news .*retry --reason http_status --status 503 --domain a\.example$/,
+      ),
+    });
+    expect(groups.map(({ domain }: { domain: string }) => domain)).toContain('b.a.example:8080');
+    const { stdout } = await run('failed', 'summary', 'news', '--status', '503');
+    expect(stdout).toMatch(/^2\thttp_status\t503\ta\.example\tyes\thttp:\/\/\S+\t.* retry --reason .*\n$/);
+    expect(stdout).not.toContain('hunter22');
+    const retried = await run('failed', 'news', ...groups[0].command.split(' retry ')[1].split(' '), 'retry');
+    expect(retried.stdout).toContain('2 back to pending');
+    expect(await run('failed', 'news', 'summary', '--limit', '1')).toMatchObject({ code: 2 });
   });
 
   it('escape sequences of what was crawled do not act, neither as text nor as JSON', async () => {

@@ -97,7 +97,7 @@ describe('what is offered', () => {
   });
 
   it('completes choices, settings and actions; files are left to the shell', async () => {
-    expect(await offered('crawlnode failed shop ')).toEqual(['list', 'retry', 'purge']);
+    expect(await offered('crawlnode failed shop ')).toEqual(['summary', 'list', 'retry', 'purge']);
     expect(await offered('crawlnode genspider a b.example --template ')).toEqual(['basic', 'crawl']);
     expect(await offered('crawlnode crawl shop -s DOWNLOAD_DEL')).toEqual(['DOWNLOAD_DELAY=']);
     expect(await offered('crawlnode crawl shop -o sav')).toEqual([]);
@@ -121,7 +121,7 @@ describe('bash', () => {
     expect(inBash('crawlnode gen')).toEqual(['genspider']);
     expect(inBash('crawlnode crawl shop --ex')).toEqual(['--exit-when-done']);
     expect(inBash('crawlnode crawl sh')).toEqual(['shop']);
-    expect(inBash('crawlnode failed shop ')).toEqual(['list', 'retry', 'purge']);
+    expect(inBash('crawlnode failed shop ')).toEqual(['summary', 'list', 'retry', 'purge']);
     expect(inBash('crawlnode stats -s DOWNLOAD_DEL')).toEqual(['DOWNLOAD_DELAY=']);
     expect(inBash('crawlnode stats -s LOG_LEVEL=DEB')).toEqual(['DEBUG']);
     expect(inBash('crawlnode crawl shop -o sav')).toEqual([]);

@@ -1,6 +1,7 @@
 /** `stats` with --domains, --history and --events, and what the view of a crawl shows of them. */
 import { describe, expect, it } from 'vitest';
-import { etaText, thinned } from '../../../src/cli/reports/telemetry-tables.js';
+import { etaText } from '../../../src/cli/reports/telemetry-tables.js';
+import { thinned } from '../../../src/crawler/stats/read-history.js';
 import { historyPoint } from '../../frontier-contract/telemetry-examples.js';
 import { runHere } from '../../helpers/cli/run-here.js';
 import { runCli } from '../../helpers/cli.js';

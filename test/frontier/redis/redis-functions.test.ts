@@ -108,7 +108,9 @@ const life: Step[] = [
     const domains = [['a.example', { p: 1 }]] as const;
     await telemetry.report(incarnation, { sequence: 1, node: nodeFacts, domains, events: [] });
     await telemetry.record(historyPoint(), assessment, 5);
-    return [(await telemetry.facts())!.pending, (await telemetry.domains(0, 10)).map(({ counts }) => counts)];
+    const known = await telemetry.domains(0, 10);
+    const { counts } = (await telemetry.domain('a.example'))!;
+    return [(await telemetry.facts())!.pending, known.map(({ counts }) => counts), counts];
   },
   async ({ node, name }) => [await node.reconcile([], 60_000), await node.recover(), name],
   async ({ node, name }) => [

@@ -6,6 +6,7 @@ import {
   KILLS_WITHIN_MS,
   MAX_CRASHES,
   MAX_CRASHES_AMONG_KILLS,
+  MAX_HELD_IDS,
 } from '../../frontier.js';
 import type { RecoveryStep } from '../../recovery.js';
 import type { Transaction } from '../base/transaction.js';
@@ -91,7 +92,11 @@ export function declareDead(tx: Transaction): void {
     if (node.is_dead === 1) continue;
     if (tx.nodes.isAlive(node)) continue;
     node.is_dead = 1;
-    noteDeath(tx, node);
+    noteDeath(
+      tx,
+      node,
+      leasesOf(tx, node.number, MAX_HELD_IDS).map(({ id }) => hexOf(id)),
+    );
   }
 }
 

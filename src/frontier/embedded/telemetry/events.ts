@@ -16,16 +16,18 @@ export function addEvent(tx: OpenCrawl, event: EventText, agoMs = 0): void {
   setText(tx, eventName(number), JSON.stringify({ number, atMs: tx.wallMs - agoMs, ...event }));
 }
 
-/** A node was declared dead. */
+/** A node was declared dead. @param held ids of requests that it held */
 export function noteDeath(
   tx: OpenCrawl,
   { id, host, pid, number, started_at, settled, leased }: NodeRow,
+  held: readonly string[],
 ): void {
   const isRecent = ({ diedAtMs }: DeadNode) => diedAtMs > tx.wallMs - DEAD_NODES_FOR_MS;
   const before = deadNodesOf(textOf(tx, 'dead')).filter(isRecent);
   const facts = factsOf(textOf(tx, `node:${incarnationName(id, number)}`));
   const dead: DeadNode = {
-    ...{ id, host, pid, startedAt: started_at, diedAtMs: tx.wallMs, requests: leased, pages: settled, facts },
+    ...{ id, host, pid, startedAt: started_at, diedAtMs: tx.wallMs, requests: leased, held, pages: settled },
+    facts,
   };
   setText(tx, 'dead', JSON.stringify([...before, dead].slice(-MAX_DEAD_NODES)));
   addEvent(tx, { kind: 'node_died', node: id, requests: leased });

@@ -2,7 +2,13 @@
 import { sum } from '../../telemetry/demand.js';
 import { factsOf } from '../../telemetry/stored-telemetry.js';
 import { READY_DOMAINS_READ } from '../../types/limits.js';
-import type { CrawlFacts, DomainState, KnownDomain } from '../../types/telemetry.js';
+import type {
+  CrawlFacts,
+  DomainRobots,
+  DomainState,
+  InspectedDomain,
+  KnownDomain,
+} from '../../types/telemetry.js';
 import type { Transaction } from '../base/transaction.js';
 import { autoDelayOf, delayOf, dueAtOf, settingsDelayOf } from '../domains/delay-timer.js';
 import { type DomainRow, newDomain } from '../domains/domain-row.js';
@@ -10,6 +16,7 @@ import { concurrencyOf } from '../domains/domain-state.js';
 import { readFeedRows } from '../feeds/feed-row.js';
 import { incarnationName } from '../nodes/node-row.js';
 import { pagesLeft } from '../requests/budgets.js';
+import { readOrigin } from '../robots/origins.js';
 import { countsOf } from './reports.js';
 import { textOf } from './texts.js';
 
@@ -23,6 +30,20 @@ export function knownDomains(tx: Transaction, from: number, most: number): Known
   return names.map(({ domain }) => {
     return { ...stateOf(tx, rowOf(tx, domain), Number.MAX_SAFE_INTEGER), counts: countsOf(tx, domain) };
   });
+}
+
+export function inspectDomain(tx: Transaction, name: string): InspectedDomain | null {
+  if (!tx.hasCrawl) return null;
+  const row = tx.domains.find(name);
+  const counts = countsOf(tx, name);
+  const robots = [`https://${name}`, `http://${name}`].flatMap((origin): DomainRobots[] => {
+    const found = readOrigin(tx, origin);
+    if (found === null) return [];
+    const { state, reason, delay_ms: delayMs, until } = found;
+    return [{ origin, state, reason, delayMs, forMs: Math.max(0, until - tx.nowMs) }];
+  });
+  if (row === null && robots.length === 0 && Object.keys(counts).length === 0) return null;
+  return { ...stateOf(tx, rowOf(tx, name), Number.MAX_SAFE_INTEGER), counts, robots };
 }
 
 export function crawlFacts(tx: Transaction): CrawlFacts | null {

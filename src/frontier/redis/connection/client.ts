@@ -4,9 +4,6 @@ import type { Reply } from './reply.js';
 
 export type Client = Redis | Cluster;
 
-/** What is needed of the module, which is loaded when it is first used. */
-export type Ioredis = Pick<typeof import('ioredis'), 'Redis' | 'Cluster'>;
-
 /** The server, or each master of a Cluster. */
 export function serversOf(client: Client): Redis[] {
   return 'nodes' in client ? client.nodes('master') : [client];

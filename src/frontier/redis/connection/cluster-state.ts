@@ -1,16 +1,16 @@
 /** What a server of a Cluster says of it, when no client can be made: why the Cluster does not serve. */
-import type { Redis } from 'ioredis';
+import { Redis } from 'ioredis';
 import type { RedisAddress } from '../../open-options.js';
 
 const TIMEOUT_MS = 1_000;
 
 /** The state as the first server that answers has it; null when none does. */
-export async function clusterState(
-  RedisClient: typeof Redis,
-  { nodes, options }: Extract<RedisAddress, { readonly kind: 'cluster' }>,
-): Promise<string | null> {
+export async function clusterState({
+  nodes,
+  options,
+}: Extract<RedisAddress, { readonly kind: 'cluster' }>): Promise<string | null> {
   for (const { host, port } of nodes) {
-    const server = new RedisClient({
+    const server = new Redis({
       ...options,
       ...{ host, port, lazyConnect: true, connectTimeout: TIMEOUT_MS, commandTimeout: TIMEOUT_MS },
       ...{ retryStrategy: () => null, maxRetriesPerRequest: 0 },

@@ -4,11 +4,11 @@
  * or `CALL_TIMEOUT_MS` has passed. The verbs are idempotent, so repeating is harmless.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ClusterOptions, Redis, RedisOptions } from 'ioredis';
+import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { messageOf } from '../../../errors.js';
 import type { RedisAddress } from '../../open-options.js';
 import { AwaitedReplicas } from './await-replicas.js';
-import { type Client, callFunction, type Ioredis } from './client.js';
+import { type Client, callFunction } from './client.js';
 import { clusterState } from './cluster-state.js';
 import {
   isFull,
@@ -77,15 +77,14 @@ export class RedisConnection {
     connectTimeoutMs: number,
     waitReplicas = 0,
   ): Promise<RedisConnection> {
-    const ioredis = await import('ioredis');
     const deadline = Date.now() + connectTimeoutMs;
     for (let attempt = 0; ; attempt++) {
       const state: ConnectionState = { connected: false, lastError: undefined };
       let client: Client | undefined;
       try {
         const leftMs = Math.max(500, Math.min(deadline - Date.now(), 5_000));
-        const plain = await withoutNeedlessPassword(ioredis.Redis, address, leftMs);
-        client = createClient(ioredis, plain ?? address, state, leftMs);
+        const plain = await withoutNeedlessPassword(address, leftMs);
+        client = createClient(plain ?? address, state, leftMs);
         client.on('error', (error) => {
           state.lastError = error;
         });
@@ -97,7 +96,7 @@ export class RedisConnection {
         await selectDatabase(client);
         state.connected = true;
         const watch =
-          address.kind === 'sentinel' ? new SentinelWatch(ioredis, client as Redis, address.options) : null;
+          address.kind === 'sentinel' ? new SentinelWatch(client as Redis, address.options) : null;
         const replicas = new AwaitedReplicas(waitReplicas);
         const found = { address, client, state, isPasswordNeedless: plain !== null, watch };
         return new RedisConnection({ ...found, connectTimeoutMs, replicas });
@@ -105,7 +104,7 @@ export class RedisConnection {
         client?.disconnect();
         const cause = state.lastError ?? error;
         if (isRefusal(cause) || Date.now() > deadline) {
-          const state = address.kind === 'cluster' ? await clusterState(ioredis.Redis, address) : null;
+          const state = address.kind === 'cluster' ? await clusterState(address) : null;
           throw unreachable(address, cause, connectTimeoutMs, state);
         }
         await sleep(Math.min(100 * 2 ** attempt, MAX_RETRY_DELAY_MS));
@@ -215,7 +214,6 @@ async function connected(client: Client, timeoutMs: number): Promise<void> {
 }
 
 function createClient(
-  ioredis: Ioredis,
   address: RedisAddress,
   state: Readonly<ConnectionState>,
   connectTimeout: number,
@@ -246,12 +244,12 @@ function createClient(
       enableAutoPipelining: true,
       clusterRetryStrategy: delayOf,
     };
-    return new ioredis.Cluster([...address.nodes], clusterOptions);
+    return new Cluster([...address.nodes], clusterOptions);
   }
   // `SentinelWatch` follows failovers. The `failoverDetector` of ioredis ends a client for good when `+switch-master` comes while
   // it asks the Sentinels.
-  if (address.kind === 'sentinel') return new ioredis.Redis({ ...options, sentinelRetryStrategy: delayOf });
-  return address.url === null ? new ioredis.Redis(options) : new ioredis.Redis(address.url, options);
+  if (address.kind === 'sentinel') return new Redis({ ...options, sentinelRetryStrategy: delayOf });
+  return address.url === null ? new Redis(options) : new Redis(address.url, options);
 }
 
 /** ioredis selects the database too, but silently continues in database 0 when the server does not have that database. */

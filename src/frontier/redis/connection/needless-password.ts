@@ -2,7 +2,7 @@
  * A password that the server does not ask for. ioredis writes a line about it to the console with each connection, in the
  * middle of a JSON log; so such a server is connected to without the password, and the node says it once.
  */
-import type { Redis, RedisOptions } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
 import { messageOf } from '../../../errors.js';
 import type { RedisAddress } from '../../open-options.js';
 
@@ -15,7 +15,6 @@ export const needlessPasswordNotice =
  * @throws what ioredis throws when the server cannot be reached.
  */
 export async function withoutNeedlessPassword(
-  clientClass: typeof Redis,
   address: RedisAddress,
   connectTimeout: number,
 ): Promise<RedisAddress | null> {
@@ -26,7 +25,7 @@ export async function withoutNeedlessPassword(
     ...{ connectTimeout, commandTimeout: connectTimeout, lazyConnect: true },
     ...{ enableReadyCheck: false, maxRetriesPerRequest: 0, retryStrategy: () => null },
   };
-  const client = plain.url === null ? new clientClass(options) : new clientClass(plain.url, options);
+  const client = plain.url === null ? new Redis(options) : new Redis(plain.url, options);
   // Each error is that of a command as well.
   client.on('error', () => {});
   try {

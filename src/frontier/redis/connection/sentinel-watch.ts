@@ -5,8 +5,7 @@
  * believed. One that was cut off from the others does not change its answer.
  */
 import { lookup } from 'node:dns/promises';
-import type { Redis, RedisOptions } from 'ioredis';
-import type { Ioredis } from './client.js';
+import { Redis, type RedisOptions } from 'ioredis';
 
 /** A failover loses what was committed until then, so it is short. */
 const ASK_EVERY_MS = 500;
@@ -28,7 +27,7 @@ export class SentinelWatch {
   #isAsking = false;
 
   /** @param master the connection that is broken, so that it connects anew. @param options of that connection */
-  constructor({ Redis }: Pick<Ioredis, 'Redis'>, master: Redis, options: RedisOptions) {
+  constructor(master: Redis, options: RedisOptions) {
     this.#master = master;
     this.#options = options;
     this.#sentinels = (options.sentinels ?? []).map(({ host, port }) => {

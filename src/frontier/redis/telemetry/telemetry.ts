@@ -1,6 +1,6 @@
 /** Telemetry in Redis: reports and points are verbs; what is stored as text is read as it is. */
 import { pointText, readEvents, readHistory } from '../../telemetry/stored-telemetry.js';
-import type { CrawlFacts, KnownDomain, Telemetry } from '../../types/telemetry.js';
+import type { CrawlFacts, InspectedDomain, KnownDomain, Telemetry } from '../../types/telemetry.js';
 import { int, json } from '../connection/reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { internalKey } from '../keys.js';
@@ -44,6 +44,12 @@ export function redisTelemetry({ call, connection, options }: CrawlAccess): Tele
     async domains(from, most) {
       const reply = await call('known_domains', { from, most });
       return reply == null ? [] : Object.values(json<KnownDomain[]>(reply));
+    },
+    async domain(name) {
+      const reply = await call('inspect_domain', { name: domainName(name) });
+      if (reply == null) return null;
+      const domain = json<InspectedDomain>(reply);
+      return { ...domain, robots: Object.values(domain.robots) };
     },
   };
 }

@@ -17,8 +17,10 @@ function events.nodeDied(crawl, incarnation)
   end
   if #dead >= limits.MAX_DEAD_NODES then table.remove(dead, 1) end
   local id = nodes.idOf(crawl, incarnation)
+  local ids = held > 0 and leaseRecords.of(crawl, incarnation, limits.MAX_HELD_IDS) or {}
+  for i, requestId in ipairs(ids) do ids[i] = lists.hex(requestId) end
   dead[#dead + 1] = { id = id, host = info.host or '', pid = info.pid or 0, startedAt = info.startedAt or 0,
-    diedAtMs = crawl.wallMs, requests = held,
+    diedAtMs = crawl.wallMs, requests = held, held = ids,
     pages = reader.number(redis.call('HGET', crawl.keys.settled, incarnation)) or 0,
     facts = found[2] and reader.json(string.match(found[2], ' (.*)') or '') or cjson.null }
   redis.call('HSET', at, 'dead', cjson.encode(dead))
