@@ -13,7 +13,7 @@ const examples = readdirSync(path.join(root, 'examples', 'api')).map((file) =>
 
 const source = `
 import {
-  CrawlSpider, defineSettings, type Failure, type ItemOf, type ItemPipeline, type CrawlContext, Request, type Response, type Rule,
+  CrawlSpider, defineSettings, type Failure, type ItemOf, type ItemPipeline, type CrawlContext, Request, type RequestOptions, type Response, type Rule,
   runSpider, type Settings, Spider, type SpiderMiddleware,
 } from 'crawlnode';
 import { z } from 'zod';
@@ -86,6 +86,22 @@ export class Keywords extends Spider {
     yield response.follow('/6', this.ofText); // error
     yield new Request('http://a.example/', { errback: this.parse }); // error
     yield new Request('http://a.example/', { callback: this.parse, errback: this.failed });
+    yield new Request('http://a.example/', { callback: this.parseItem, cbKwargs: { id: 1 } });
+    yield new Request('http://a.example/', { callback: this.parsePlace, cbKwargs: { city: 'x' }, priority: 1 });
+    yield new Request('http://a.example/', { callback: this.maybe });
+    yield new Request('http://a.example/', { callback: 'parseItem', cbKwargs: { any: 1 } });
+    yield new Request('http://a.example/', { cbKwargs: { any: 1 }, errback: this.failed });
+    yield new Request('http://a.example/', ofOptions);
+    yield new Request('http://a.example/', { ...ofOptions, callback: this.parseItem, cbKwargs: { id: 1 } });
+    yield response.request.replace({ callback: this.parseItem, dontFilter: true });
+    yield new Request('http://a.example/', { callback: this.ofText }); // error
+    yield new Request('http://a.example/', { callback: this.failed }); // error
+    yield new Request('http://a.example/', { callback: this.texts }); // error
+    yield new Request('http://a.example/', { callback: this.parseItem, cbKwargs: { id: 'one' } }); // error
+    yield new Request('http://a.example/', { callback: this.parseItem, cbKwargs: { idd: 1 } }); // error
+    yield new Request('http://a.example/', { callback: this.parseItem }); // error
+    yield response.request.replace({ callback: this.ofText }); // error
+    yield Request.fromForm(response, { callback: this.ofText }); // error
     yield new Request('http://a.example/', { meta: { downloadTimeout: 3 } }); // error
     yield response.follow('/7', this.parse, { meta: { handleHttpstatusList: [404] } }); // error
   }
@@ -107,7 +123,16 @@ export class Keywords extends Spider {
   async *parsePlace(_: Response, place: Place) {
     yield { city: place.city };
   }
+  *texts() {
+    yield 'text';
+  }
+  *asked(options: RequestOptions): Generator<Request> {
+    yield new Request('http://a.example/', { ...options, callback: this.parseItem, cbKwargs: { id: 1 } });
+    const list: Request[] = [new Request('http://a.example/', { callback: this.parseItem, cbKwargs: { id: 1 } })];
+    yield* list;
+  }
 }
+declare const ofOptions: RequestOptions;
 interface Place {
   city: string;
 }
@@ -126,11 +151,14 @@ export class Recursive extends Spider {
     yield response.follow('/1', this.sub, { errback: this.fail, cbKwargs: { id: 1 } });
     yield* response.followAll('a', this.parse, { cbKwargs: { id: 1 }, errback: this.fail });
     yield new Request('http://a.example/', { callback: this.parse, errback: this.fail });
+    yield new Request('http://a.example/', { callback: this.sub, cbKwargs: { id: 1 }, errback: this.fail });
   }
   *sub(response: Response, { id }: { id: number }) {
     yield { id };
     yield response.follow('/1', this.sub, { cbKwargs: { id: id + 1 }, errback: this.fail });
     yield* response.followAll('a', this.parse);
+    yield new Request('http://a.example/', { callback: this.sub, cbKwargs: { id: 1 }, errback: this.fail });
+    yield new Request('http://a.example/', { callback: this.parse });
   }
   *fail(failure: Failure) {
     yield failure.request.replace({ errback: this.fail, callback: this.parse });

@@ -27,9 +27,10 @@ const layers: Readonly<Record<string, number>> = {
   frontier: 3,
   node: 4,
   crawler: 5,
-  cli: 6,
-  'index.ts': 7,
-  'internal.ts': 7,
+  metrics: 6,
+  cli: 8,
+  'index.ts': 9,
+  'internal.ts': 9,
 };
 
 /** Of the settings only types, and these, which know nothing of any setting. */

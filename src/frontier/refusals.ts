@@ -17,11 +17,10 @@ const forced = {
   restore: '',
 } as const;
 
-/** Refuses a node that joins a crawl whose restore is not finished. @param orRepair a repair has it go on with what is there */
-export function restoreUnderWay(orRepair = false): RefusedError {
-  const repair = orRepair ? ', go on with what is there by "crawlnode doctor SPIDER --repair"' : '';
+/** Refuses a node that joins a crawl whose restore is not finished. */
+export function restoreUnderWay(): RefusedError {
   return new RefusedError(
-    `a backup is being brought back into this crawl, or that was cut off: run "crawlnode restore" with the same file again${repair}, or reset the crawl`,
+    `a backup is being brought back into this crawl, or that was cut off: run "crawlnode restore" with the same file again, go on with what is there by "crawlnode doctor SPIDER --repair", or reset the crawl`,
     { code: 'restoring' },
   );
 }

@@ -65,6 +65,8 @@ export interface LinkOptions {
   readonly referrerPolicy?: ReferrerPolicy;
   /** PROXY_FROM_SEEDS: untrusted seeds may name a proxy. */
   readonly proxyFromSeeds: boolean;
+  /** ALLOW_PRIVATE_ADDRESSES: untrusted seeds may have a private address. */
+  readonly allowPrivateAddresses: boolean;
 }
 
 /** Which meta refreshes are followed (`page/meta-refresh-request.ts`). */

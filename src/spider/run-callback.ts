@@ -2,7 +2,13 @@
 import { CrawlnodeError, closingReason, UsageError } from '../errors.js';
 import { SelectorList } from '../http/markup/selector.js';
 import type { JsonObject } from '../http/message/record/request-record.js';
-import { type Callback, type FailedRequest, isUnfetchable, Request } from '../http/message/request.js';
+import {
+  type Callback,
+  type Errback,
+  type FailedRequest,
+  isUnfetchable,
+  Request,
+} from '../http/message/request.js';
 import type { Response } from '../http/message/response.js';
 import { maskUrls } from '../settings/mask-urls.js';
 import { withinTimeout } from '../user-code/callback-timeout.js';
@@ -94,8 +100,8 @@ async function run(
   const page = new Page(spider, url, limits.maxItems ?? 10_000);
   try {
     callbackName(spider, method); // the stored request may name a method that was removed
-    const callback = (spider as unknown as Record<string, Callback>)[method]!;
-    const call = () => callback.call(spider, argument, argument.request.cbKwargs);
+    const callback = (spider as unknown as Record<string, Callback | Errback>)[method]!;
+    const call = () => callback.call(spider, argument as never, argument.request.cbKwargs);
     const results = page.add(limits.through === undefined ? call() : limits.through(resultsOfCall(call)));
     await withinTimeout(results, limits.callbackTimeoutMs);
   } catch (error) {

@@ -245,7 +245,7 @@ describe('the summary', () => {
       parse() {}`);
     const { stdout } = await run('crawl', 'shop', '--exit-when-done');
     expect(stdout.match(/status 4\d\d: 1 page, such as/g)).toHaveLength(3);
-    expect(stdout).toContain('14 more kinds of such pages, requests and items: --json shows all');
+    expect(stdout).toContain('14 more kinds of such pages, requests, items and seeds: --json shows all');
   });
 
   it('is a short report of a run with failures and several domains, which the last line of the log has as fields', async () => {

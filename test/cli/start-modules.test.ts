@@ -86,7 +86,7 @@ describe.each([
   ['--help', ['--help'], {}, 20],
   ['a crawl in Redis', crawl, { REDIS_URL: server.url }, 170],
   ['a crawl on the embedded engine', crawl, {}, 170],
-  ['stats', ['stats', 'one'], { REDIS_URL: server.url }, 135],
+  ['stats', ['stats', 'one'], { REDIS_URL: server.url }, 140],
 ])('%s', (_, args, settings, most) => {
   it(`loads at most ${most} files of dist/, and no module that is for other uses`, async () => {
     const { files, modules } = await importedBy(args, settings);

@@ -43,7 +43,7 @@ describe('command lines in the docs', () => {
   it('are parsed by a parser that would refuse them', async () => {
     expect(await problemOf(['crawl', 'shop', '--exit-when-don'])).toContain('--exit-when-don');
     expect(await problemOf(['crwl', 'shop'])).toContain('crwl');
-    expect(await problemOf(['inspect', 'shop'])).toContain('url');
+    expect(await problemOf(['inspect'])).toContain('spider');
   });
 });
 

@@ -1,4 +1,5 @@
 /** Where the docs point to is there: pages, headings, files of the repository. */
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
@@ -13,6 +14,25 @@ it('links lead to files and headings that exist', () => {
       .map((link) => `${file}: ${link}`),
   );
   expect(broken).toEqual([]);
+});
+
+it('in the npm package links lead to files that are packed', () => {
+  const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+  const [packed] = JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }));
+  const files: string[] = packed.files.map(({ path: file }: { path: string }) => file);
+  const isPacked = (target: string) =>
+    files.some((file) => `${file}/`.startsWith(`${target.replace(/\/$/, '')}/`));
+  const dead = pages
+    .filter(({ file }) => files.includes(file))
+    .flatMap(({ file, links }) =>
+      links
+        .filter((link) => !/^(https?|mailto):|^#/.test(link))
+        .map((link) => path.posix.join(path.posix.dirname(file), decodeURI(link.replace(/#.*/, ''))))
+        .filter((target) => !isPacked(target))
+        .map((target) => `${file}: ${target}`),
+    );
+  expect(files).toContain('README.md');
+  expect(dead).toEqual([]);
 });
 
 it('the index names every page', () => {

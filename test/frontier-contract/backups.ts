@@ -209,6 +209,21 @@ export function backups(crawl: () => Crawl): void {
       await crawl().node();
     });
 
+    it('a restore that was cut off is named, and ended by a repair: what it brought back is crawled', async () => {
+      const frontier = await full();
+      const entries = await read(frontier);
+      await frontier.clear(allParts, { force: false });
+      await bringBack(frontier, entries, { last: 3 });
+      const named = ['a backup was brought back only in part'];
+      expect(await frontier.verify()).toEqual(expect.arrayContaining(named));
+      expect(await frontier.verifyCounts()).toEqual(expect.arrayContaining(named));
+      const { losses } = await frontier.repair(() => null, { force: false });
+      expect(losses).toContain('the rest of a backup that was brought back only in part');
+      expect(await frontier.verify()).toEqual([]);
+      await expect(frontier.backups.end('backup-1')).rejects.toThrow(RefusedError);
+      await crawl().node();
+    });
+
     it('a restore that was reset in between cannot go on', async () => {
       const frontier = await full();
       const entries = await read(frontier);

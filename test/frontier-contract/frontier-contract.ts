@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe } from 'vitest';
 import { autothrottle } from './autothrottle.js';
 import { backups } from './backups.js';
 import { budgets } from './budgets.js';
+import { clockBack } from './clock-back.js';
 import { completion } from './completion.js';
 import { cookies } from './cookies.js';
 import { customStats } from './custom-stats.js';
@@ -78,6 +79,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       ignoredPages,
       epochs,
       recovery,
+      clockBack,
       suspects,
       runs,
       budgets,

@@ -3,16 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { MAX_IGNORED } from '../../src/frontier/frontier.js';
 import { type Crawl, commit, done, effects, request, take, takeOne } from './world.js';
 
-const gone = (n: number) => ({ status: 404, url: `https://a.example/${n}`, parent: null });
+const gone = (n: number) => ({ status: 404, url: `https://a.example/${n}`, referer: null });
 
 export function ignoredPages(crawl: () => Crawl): void {
   describe('pages with an ignored status', () => {
-    it('are listed with their parents, the oldest first, by every client', async () => {
+    it('are listed with their referers, the oldest first, by every client', async () => {
       const { frontier } = await crawl().node();
       expect(await frontier.failed.ignored()).toEqual([]);
       const pages = [
         gone(1),
-        { status: 403, url: 'https://a.example/ü?a="b"', parent: 'https://b.example/' },
+        { status: 403, url: 'https://a.example/ü?a="b"', referer: 'https://b.example/' },
       ];
       await frontier.push([request('a'), request('b'), request('c')], 'links');
       for (const ignored of pages) await commit(frontier, await takeOne(frontier), done, { ignored });

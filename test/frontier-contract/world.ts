@@ -261,7 +261,9 @@ export class Crawl {
   /** Every test ends here: the invariants hold, then everything is taken down. */
   async end(): Promise<void> {
     try {
-      expect(await (await this.outsider()).verify()).toEqual([]);
+      const outsider = await this.outsider();
+      expect(await outsider.verify()).toEqual([]);
+      expect(await outsider.verifyCounts()).toEqual([]);
     } finally {
       await this.world.dispose();
     }

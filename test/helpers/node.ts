@@ -69,6 +69,7 @@ export function nodeOptions(some: Partial<NodeOptions> = {}): NodeOptions {
       urlLengthLimit: 2_083,
       fingerprint: (request) => fingerprint(request),
       proxyFromSeeds: false,
+      allowPrivateAddresses: true,
     },
     cookies: { enabled: true, debug: false, maxHeaderBytes: 8_192, maxJars: 100 },
     shape: defaultShape,
@@ -133,7 +134,9 @@ export async function startNode(
   const log = choice.log ?? silentLogger;
   const stats = new NodeStats().enable();
   const spider = createSpider(Spider, { log, stats });
-  const options = nodeOptions(choice.options);
+  const { allowPrivateAddresses = true } = choice.downloader ?? {};
+  const { links, ...chosen } = nodeOptions(choice.options);
+  const options = { ...chosen, links: { ...links, allowPrivateAddresses } };
   const frontier = await openFrontier(open);
   const downloader = createDownloader({
     ...downloaderOptions,

@@ -67,6 +67,7 @@ describe('the rules of a spider in a run', () => {
     urlLengthLimit: 0,
     fingerprint: () => FINGERPRINT,
     proxyFromSeeds: false,
+    allowPrivateAddresses: true,
   };
   const request = new Request(LIST);
 

@@ -55,7 +55,7 @@ export const command: CliCommand = {
       .option('--limit <n>', 'at most this many, the oldest first', atLeastOne)
       .option(
         '--ignored',
-        'list pages that did not fail, but whose status was ignored, such as 404; the parent of a page is known with REFERER_ENABLED',
+        'list pages that did not fail, but whose status was ignored, such as 404; with REFERER_ENABLED also the page with the link',
       )
       .option(
         '--kept',
@@ -176,8 +176,14 @@ async function listIgnored(
   const pages = all.filter(({ status, url }) => filter({ reason: 'httperror', status, url })).slice(0, limit);
   if (context.globals.json) for (const page of pages) printJsonLine(context, masked(context, page));
   else if (pages.length > 0) {
-    const rows = pages.map(({ status, url, parent }) => [String(status), parent ?? '-', url]);
-    rowPrinter(context, ['STATUS', 'PARENT', 'URL'])(rows);
+    const rows = pages.map(({ status, url, referer }) => [String(status), referer ?? '-', url]);
+    rowPrinter(context, ['STATUS', 'REFERER', 'URL'])(rows);
+    if (pages.every(({ referer }) => referer === null)) {
+      note(
+        context,
+        'REFERER_ENABLED: true in the settings lists the page with the link too, from the next crawl on',
+      );
+    }
   }
   if (pages.length === 0) note(context, `${crawlName(crawl)}: no such page was ignored`);
 }

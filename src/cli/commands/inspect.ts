@@ -1,19 +1,24 @@
-/** `crawlnode inspect S URL`: the state of one request. */
+/** `crawlnode inspect S URL`: the state of one request; with `--domain`, of one domain. */
 import type { Command } from 'commander';
 import { crawlName } from '../../crawler/project/crawls-in-store.js';
+import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import type { Identified } from '../../crawler/requests/identify-request.js';
 import { domainOfRecord, readRecord } from '../../crawler/requests/recorded-request.js';
 import { maskedCookies } from '../../crawler/requests/session-cookies.js';
 import { statsOf } from '../../crawler/stats/crawl-stats.js';
+import { domainNamed, inspectDomain } from '../../crawler/stats/inspect-domain.js';
+import { UsageError } from '../../errors.js';
 import { duration, howMany } from '../../format-amounts.js';
 import type { Inspection, RequestLife, RequestState } from '../../frontier/frontier.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
 import type { CliCommand } from '../command.js';
-import { masked, note, print, printJson } from '../context.js';
+import { type Context, masked, note, print, printJson } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
-import { jobOption, spiderWords } from '../options/spider-argument.js';
+import { jobOption, settingTextsOf, spiderWords } from '../options/spider-argument.js';
+import { loadSpiderOrSettings } from '../project/open-project.js';
 import { withIdentifier } from '../project/request-identity.js';
 import { isMissingJob, noSuchJob } from '../reports/crawl-state-text.js';
+import { domainDetail } from '../reports/domain-detail.js';
 import { oneLine } from '../terminal/printable.js';
 
 const help = `
@@ -25,8 +30,12 @@ A request is identified by its fingerprint, a hash of its method, canonical URL 
 than a GET of the same URL: use -X and -d. Requests with dontFilter have other ids, and one URL can have several.
 "crawlnode failed SPIDER list --json" shows the ids of failed requests, and inspect accepts an id instead of a URL.
 
+With --domain it shows all that the store knows of a domain: what waits and what is in progress, its delay and who asked for
+it, its robots.txt, its answers and failures, and what to do about them.
+
 Examples:
   crawlnode inspect shop https://example.com/product/7
+  crawlnode inspect shop --domain example.com
   crawlnode inspect shop https://example.com/search -X POST -d 'q=shoes'`;
 
 const meanings: Readonly<Record<RequestState, string>> = {
@@ -49,12 +58,19 @@ export const command: CliCommand = {
   define: (command: Command) =>
     void command
       .argument('<spider>', spiderWords)
-      .argument('<url>', 'a URL, a JSON object as in a file of seeds, or the id of a request')
+      .argument('[url]', 'a URL, a JSON object as in a file of seeds, or the id of a request')
       .option('-X, --method <method>', 'method of the request, if not GET')
       .option('-d, --data <body>', 'body of the request')
+      .option('--domain <host>', 'a domain instead of a request')
       .addOption(jobOption())
       .addHelpText('after', help),
-  run: async (context, [spider = '', url = ''], options) => {
+  run: async (context, [spider = '', url], options) => {
+    if (typeof options.domain === 'string') {
+      if (url !== undefined || options.method !== undefined || options.data !== undefined)
+        throw new UsageError('--domain shows a domain: leave out the URL, --method and --data');
+      return showDomain(context, spider, domainNamed(options.domain), options);
+    }
+    if (url === undefined) throw new UsageError('a URL is missing, or --domain HOST');
     return withIdentifier(context, spider, options, async (frontier, identify, settings) => {
       const request = identify(url, {
         ...(typeof options.method === 'string' ? { method: options.method } : {}),
@@ -90,6 +106,30 @@ export const command: CliCommand = {
     });
   },
 };
+
+/** All that the store knows of a domain. */
+async function showDomain(
+  context: Context,
+  spider: string,
+  name: string,
+  options: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const { settings } = (await loadSpiderOrSettings(context, spider, settingTextsOf(options))).loaded;
+  const crawl = { spider, job: settings.JOB };
+  const words = crawlArguments(context, crawl);
+  const found = await withFrontier(openOptions(settings, spider), (frontier) =>
+    inspectDomain(frontier, name, words),
+  );
+  if (context.globals.json)
+    printJson(context, masked(context, { ...crawl, domain: name, known: found !== null, ...found }));
+  else if (found !== null) print(context, context.mask(domainDetail(found).join('\n')));
+  if (found === null)
+    note(
+      context,
+      `nothing is known of the domain ${name}; "crawlnode stats ${words} --domains" lists those that are`,
+    );
+  return 0;
+}
 
 type Described = ReturnType<typeof describe>;
 

@@ -71,11 +71,15 @@ export function printSummary(output: Context, summary: Summary): void {
     say(`${what}: ${counted}, such as ${shortened(oneLine(context.mask(example)))}`);
   }
   const hidden = deadEnds.length - SHOWN_DEAD_ENDS;
-  if (hidden > 0) say(`${howMany(hidden, 'more kind')} of such pages, requests and items: --json shows all`);
+  if (hidden > 0)
+    say(`${howMany(hidden, 'more kind')} of such pages, requests, items and seeds: --json shows all`);
   const isKept = persist || reason !== 'finished';
   const args = crawlArguments(context, { spider, job });
   if (isKept && deadEnds.some(({ what }) => what.startsWith('status ')))
     say(`"crawlnode failed ${args} list --ignored" lists pages with an ignored status`);
+  if (deadEnds.some(({ unit }) => unit === 'seed')) {
+    say(`"crawlnode seed ${args} --list-bad" lists the bad seeds, also of earlier runs`);
+  }
   if (unusedSlots.length > 0 && pages > 0 && reason === 'finished') {
     const names = oneLine(unusedSlots.join(', '));
     say(`DOWNLOAD_SLOTS had no effect on these nodes for ${names}: no request had such a domain or slot`);

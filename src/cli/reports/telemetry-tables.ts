@@ -50,13 +50,13 @@ export function worstDomainRow(domain: DomainReport): string[] {
   return [oneLine(domain.domain ?? '(other domains)'), howMany(pages, 'page'), slow, what];
 }
 
-function counted(counts: Readonly<Record<string, number>>): string {
+export function counted(counts: Readonly<Record<string, number>>): string {
   const some = Object.entries(counts).sort(([, a], [, b]) => b - a);
   const shown = some.slice(0, 4).map(([name, count]) => `${oneLine(name)} ×${n(count)}`);
   return some.length === 0 ? '-' : [...shown, ...(some.length > 4 ? ['…'] : [])].join(', ');
 }
 
-function delayText({ delayMs, delayBy, dueInMs, blockedBy }: DomainReport): string {
+export function delayText({ delayMs, delayBy, dueInMs, blockedBy }: DomainReport): string {
   if (blockedBy === 'retry_after') return `${duration(dueInMs)} more (retry_after)`;
   if (blockedBy === 'robots') return 'waits for robots.txt';
   return delayMs === 0 ? '-' : `${delayMs < 10_000 ? `${n(delayMs)} ms` : duration(delayMs)} (${delayBy})`;

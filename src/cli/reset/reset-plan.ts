@@ -73,6 +73,10 @@ export function showPlan(
     const fate = parts.includes('items') ? 'deleted too' : 'kept';
     print(context, oneLine(`  ${n(waiting)} committed items wait for ${path}: ${fate}`));
   }
+  if (parts.includes('queue') && !parts.includes('dupefilter') && counts.dupefilter > 0) {
+    const again = 'the next crawl fetches the start pages again, so that their items come twice';
+    print(context, `  ${again}, and follows no link that the dupefilter knows`);
+  }
   if (how.dryRun && how.backupFile !== undefined)
     print(context, oneLine(`after a backup to ${how.backupFile}`));
 }

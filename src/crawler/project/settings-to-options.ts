@@ -58,6 +58,7 @@ export function linkOptionsOf(settings: Settings): LinkOptions {
     fingerprint: identityOf(settings),
     ...(module !== null && { hasOwnIdentity: module.fingerprint !== null, priority: module.priority }),
     proxyFromSeeds: settings.PROXY_FROM_SEEDS,
+    allowPrivateAddresses: settings.ALLOW_PRIVATE_ADDRESSES,
   };
 }
 

@@ -94,6 +94,8 @@ export interface CrawlStats {
   readonly eta: Eta | null;
   /** Nodes that the work asks for: the most of the last five minutes. */
   readonly wantedNodes: number | null;
+  /** Memory in use of a Redis and its limit; null where it has none, in a Cluster, and on the embedded engine. */
+  readonly storeMemory: Snapshot['memory'];
   /** Nodes that died within a day, and the requests that they held. */
   readonly deadNodes: readonly DeadNodeStats[];
   /** Of the domains that were active last, the five with most failed requests. */
@@ -146,6 +148,7 @@ export function statsOf(
       usableSlots: assessment?.usableSlots ?? null,
       eta: assessment?.eta ?? null,
       wantedNodes: assessment?.wantedNodes ?? null,
+      storeMemory: snapshot.memory,
       deadNodes: snapshot.deadNodes.map(withoutUrls),
       worstDomains: [],
     },

@@ -20,7 +20,7 @@ export const domainOrders = ['pending', 'slow', 'failed', 'blocked'] as const;
 export type DomainOrder = (typeof domainOrders)[number];
 
 /** Statuses by which sites turn crawlers away. */
-const BLOCKED = ['401', '403', '429'];
+export const BLOCKED = ['401', '403', '429'];
 /** Domains that one call to the store reads. */
 const CHUNK = 200;
 /** How long a reading of all domains holds: one of many costs the store some 15 µs for each. */

@@ -120,6 +120,11 @@ export interface CareStore<Stored extends StoredRecord = StoredRecord> {
   records(): AsyncIterable<readonly Stored[]>;
   /** All queue entries; each call reads them from the start. */
   entries(): AsyncIterable<Examined>;
+  /**
+   * What shows without walking through the crawl: counters and sizes at one instant, and whether a bounded number of requests have
+   * records. Nothing where there is no crawl.
+   */
+  counts(): Promise<Examined>;
   /** Everything else. */
   examine(): AsyncIterable<Examined>;
   /** Those of these requests that must be waiting at this instant: most have been leased, or are done. */
@@ -153,6 +158,10 @@ export function feedLosses({ feed, items, said }: FeedView): string[] {
     ];
   return said > items ? [`${said - items} items that waited for the feed ${feed}`] : [];
 }
+
+/** A restore that ended before its end, and the loss where it is given up. */
+export const BROKEN_RESTORE = 'a backup was brought back only in part';
+export const BROKEN_RESTORE_LOSS = 'the rest of a backup that was brought back only in part';
 
 /** The loss of what a crawl says of itself. */
 export const CRAWL_RECORD_LOSS =

@@ -20,6 +20,8 @@ import {
 } from './care-store.js';
 import { IdTable } from './id-table.js';
 
+const BROKEN_REPAIR = 'a repair broke off: repair again';
+
 const [RECORD, ENTRY, SUSPECT] = [1, 2, 4];
 
 /** Requests that are looked for again together, at least. */
@@ -57,9 +59,15 @@ export async function verify(store: CareStore, read?: ReadRecord): Promise<strin
   }
   breaches.unshift(...(await lookAgain(store, table, twice)));
   // It explains most of the others.
-  if (isRepairing) breaches.unshift('a repair broke off: repair again');
+  if (isRepairing) breaches.unshift(BROKEN_REPAIR);
   // A batch may show what another one has shown.
   return [...new Set(breaches)];
+}
+
+/** The part of it that is cheap however large the crawl is. @returns a sentence for each breach */
+export async function verifyCounts(store: CareStore): Promise<string[]> {
+  const counts = await store.counts();
+  return counts.totals?.isRepairing === true ? [BROKEN_REPAIR] : [...breachesOf(counts)];
 }
 
 /** @returns the breaches of the first group that has any, and how many more there may be. */

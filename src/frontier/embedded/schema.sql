@@ -86,6 +86,8 @@ CREATE TABLE tally (
   stall_since    INTEGER NOT NULL,       -- when a lease first found that no lease can find the requests that are left; 0: it does
   stall_owner    INTEGER NOT NULL,       -- number of the node that rebuilds them from their records; 0: none
   stall_tried    INTEGER NOT NULL,       -- run_leased + 1 after the last rebuild of this run; 0: none
+  stall_drains   INTEGER NOT NULL,       -- flag: nothing is leased until that, as records without requests were found
+  records_looked INTEGER NOT NULL,       -- n of the record that was compared with its request last
   run_leased     INTEGER NOT NULL,       -- of this run: leases given, without those given back before a download
   run_items      INTEGER NOT NULL,
   run_errors     INTEGER NOT NULL,       -- exceptions in spider code
@@ -171,7 +173,7 @@ CREATE TABLE ignored_page (
   space    INTEGER NOT NULL,
   status   INTEGER NOT NULL,             -- HTTP status
   url      TEXT NOT NULL,
-  parent   TEXT                          -- its Referer header; NULL: none
+  referer  TEXT                          -- the Referer header of its request; NULL: none
 ) STRICT;
 
 CREATE INDEX ignored_page_of_space ON ignored_page (space);

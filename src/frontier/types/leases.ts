@@ -134,8 +134,8 @@ export interface Effects {
 export interface IgnoredPage {
   readonly status: number;
   readonly url: string;
-  /** The page with the link, where the request had a Referer header (REFERER_ENABLED). */
-  readonly parent: string | null;
+  /** The Referer header of its request, which names the page with the link (REFERER_ENABLED). Records of requests have no other trace of that page. */
+  readonly referer: string | null;
 }
 
 export const noEffects: Effects = { items: [], feedItems: [], requests: [], stats: {} };

@@ -31,6 +31,8 @@ export interface Snapshot {
   readonly domains: number;
   /** Memory or disk space of each part, estimated from samples. Failed requests count to the frontier. */
   readonly bytes: Readonly<Record<'frontier' | 'dupefilter' | 'startUrls' | 'items' | 'stats', number>>;
+  /** Memory in use of a single Redis, and its maxmemory; null for others, without a limit, and where INFO may not be asked. */
+  readonly memory: { readonly usedBytes: number; readonly limitBytes: number } | null;
   /** The live nodes. */
   readonly nodes: readonly NodeSnapshot[];
   readonly deadNodes: readonly DeadNode[];

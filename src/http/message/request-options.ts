@@ -34,9 +34,17 @@ export type Yielded = Optional | Iterable<Optional> | AsyncIterable<Optional>;
 export type CallbackResults = Several | Promise<Several>;
 type Several = Yielded | Iterable<Yielded> | AsyncIterable<Yielded>;
 
+/** The Response that a callback gets. `response.ts`, which imports this file, adds the members. */
+// biome-ignore lint/suspicious/noEmptyInterface: see above.
+export interface CallbackPage {}
+
 /** A method of the spider, stored by its name. It gets the Response and the request's `cbKwargs`. */
 // biome-ignore lint/suspicious/noExplicitAny: each method says what it takes.
-export type Callback = (response: any, cbKwargs: any) => CallbackResults;
+export type Callback<K = any> = (response: CallbackPage, cbKwargs: K) => CallbackResults;
+
+/** The `cbKwargs` that a callback takes; they may be left out unless it needs one. */
+export type CbKwargsFor<K extends CbKwargs> =
+  Record<never, never> extends K ? unknown : { readonly cbKwargs: K };
 
 /** What is known of a request that failed, beside its page: the type of an argument that no Response is taken for. */
 export interface FailedRequest {
@@ -63,7 +71,8 @@ export type Errback = (failure: FailedRequest, cbKwargs: any) => CallbackResults
 export type CbKwargs = Readonly<Record<string, any>>;
 
 /** The options of `new Request(url, options)`. */
-export interface RequestOptions {
+// biome-ignore lint/suspicious/noExplicitAny: options apart from their request fit every callback.
+export interface RequestOptions<K extends CbKwargs = any> {
   /** GET unless given; POST with `json` or `formdata`. */
   readonly method?: string;
   /** Headers of this request; they override those of DEFAULT_REQUEST_HEADERS. */
@@ -77,13 +86,13 @@ export interface RequestOptions {
   /** Passed to the callback as `response.meta`. Only values that JSON can represent are allowed. */
   readonly meta?: Readonly<Meta>;
   /** Arguments for the callback and the errback, which get them as their second parameter. Only values that JSON can represent are allowed. */
-  readonly cbKwargs?: CbKwargs;
+  readonly cbKwargs?: NoInfer<K>;
   /** Integer within ±2³¹. Requests with a higher priority are processed first. */
   readonly priority?: number;
   /** True downloads the request even when the same one was seen before. */
   readonly dontFilter?: boolean;
   /** A method of the spider or its name; `parse` unless given. */
-  readonly callback?: Callback | string | null;
+  readonly callback?: Callback<K> | string | null;
   /** A method of the spider or its name, called with a Failure when the request fails. */
   readonly errback?: Errback | string | null;
   /** Values by name, or Scrapy's list of `{ name, value }`. */

@@ -13,6 +13,7 @@ import { checkMeta, type Meta, withProxy } from './request-meta.js';
 import {
   type Callback,
   type CbKwargs,
+  type CbKwargsFor,
   checkOptionNames,
   type Errback,
   type RequestOptions,
@@ -23,6 +24,7 @@ export type {
   Callback,
   CallbackResults,
   CbKwargs,
+  CbKwargsFor,
   Errback,
   FailedRequest,
   RequestOptions,
@@ -54,7 +56,7 @@ const newBookkeeping: Bookkeeping = { depth: 0, attempts: 0, redirects: 0, origi
  * yield new Request('https://example.org/login', { formdata: { user: 'me' }, priority: 10 });
  * ```
  */
-export class Request implements Bookkeeping {
+export class Request<K extends CbKwargs = CbKwargs> implements Bookkeeping {
   /** Absolute http(s) URL, escaped as Scrapy does it. */
   readonly url: string;
   /** Upper case. */
@@ -87,7 +89,12 @@ export class Request implements Bookkeeping {
    * @throws InvalidRequestError naming a value that cannot be stored or sent, such as a URL that is not http(s), a value
    *   in `meta` that JSON cannot represent, or a header with a line break
    */
-  constructor(url: string | URL, options: RequestOptions = {}, bookkeeping: Bookkeeping = newBookkeeping) {
+  constructor(
+    url: string | URL,
+    given: RequestOptions<K> & CbKwargsFor<K> = {} as RequestOptions<K> & CbKwargsFor<K>,
+    bookkeeping: Bookkeeping = newBookkeeping,
+  ) {
+    const options: RequestOptions = given;
     checkOptionNames(options);
     const content = contentOf(options);
     const method = options.method === undefined ? (content ? 'POST' : 'GET') : checkMethod(options.method);
@@ -104,8 +111,8 @@ export class Request implements Bookkeeping {
       options.cbKwargs === undefined ? noCbKwargs : jsonObjectCopy(options.cbKwargs, 'cbKwargs');
     this.priority = options.priority === undefined ? 0 : checkPriority(options.priority);
     this.dontFilter = options.dontFilter === undefined ? false : checkBoolean(options.dontFilter);
-    this.callback = checkCallback(options, 'callback');
-    this.errback = checkCallback(options, 'errback');
+    this.callback = checkCallback<Callback>(options, 'callback');
+    this.errback = checkCallback<Errback>(options, 'errback');
     this.cookies = options.cookies === undefined ? null : checkCookies(options.cookies);
     this.depth = bookkeeping.depth;
     this.attempts = bookkeeping.attempts;
@@ -253,11 +260,11 @@ export function undefinedCallback(field: 'callback' | 'errback'): InvalidRequest
   );
 }
 
-function checkCallback(options: RequestOptions, field: 'callback' | 'errback'): Callback | string | null {
+function checkCallback<F>(options: RequestOptions, field: 'callback' | 'errback'): F | string | null {
   const callback: unknown = options[field];
   if (callback === undefined && field in options) throw undefinedCallback(field);
   if (callback === undefined || callback === null) return null;
-  if (typeof callback === 'function') return callback as Callback;
+  if (typeof callback === 'function') return callback as F;
   if (typeof callback === 'string' && callback !== '') return callback;
   const what = `${field} is ${typeof callback === 'object' ? 'an object' : JSON.stringify(callback)}`;
   const hint = typeof callback === 'object' ? '; the options of follow and followAll come after it' : '';

@@ -21,8 +21,8 @@ import { parseUrl } from '../url/parse-url.js';
 import { type Headers, headerOf, lowerCaseHeaders } from './headers.js';
 import {
   type Callback,
-  type CallbackResults,
   type CbKwargs,
+  type CbKwargsFor,
   type Meta,
   Request,
   type RequestOptions,
@@ -75,15 +75,17 @@ export interface FollowOptions<K extends CbKwargs = CbKwargs>
   readonly cbKwargs?: NoInfer<K>;
 }
 
-/** A method of the spider, or its name. */
-// biome-ignore lint/suspicious/noExplicitAny: each method says which meta it takes.
-type Followed<K> = ((response: Response<any>, cbKwargs: K) => CallbackResults) | string | null;
+/** The page of a callback is any Response: it is said here, since this file imports that one. */
+declare module './request-options.js' {
+  // biome-ignore lint/suspicious/noExplicitAny: each method says which meta it takes.
+  interface CallbackPage extends Response<any> {}
+}
 
 /** The options, which may be left out unless the callback needs `cbKwargs`. */
 type OptionsFor<K extends CbKwargs> =
   Record<never, never> extends K
     ? [options?: FollowOptions<K>]
-    : [options: FollowOptions<K> & { readonly cbKwargs: K }];
+    : [options: FollowOptions<K> & CbKwargsFor<K>];
 
 /** The arguments after the target. A list, since its length tells an undefined callback from an omitted one. */
 type FollowArguments = readonly [callback?: Callback | string | null, options?: FollowOptions];
@@ -248,7 +250,7 @@ export class Response<M extends Meta = Meta> {
    */
   follow<K extends CbKwargs = CbKwargs>(
     target: string | Selector,
-    callback?: Followed<K>,
+    callback?: Callback<K> | string | null,
     ...options: OptionsFor<K>
   ): Request;
   follow(target: string | Selector, ...followArguments: FollowArguments): Request {
@@ -273,7 +275,7 @@ export class Response<M extends Meta = Meta> {
    */
   followAll<K extends CbKwargs = CbKwargs>(
     targets: string | Iterable<string | Selector>,
-    callback?: Followed<K>,
+    callback?: Callback<K> | string | null,
     ...options: OptionsFor<K>
   ): Request[];
   followAll(targets: string | Iterable<string | Selector>, ...followArguments: FollowArguments): Request[] {

@@ -59,7 +59,16 @@ export function seedIntakeOf({ node, rules }: IncarnationContext): SeedIntake {
   const { frontier, spider, options, log } = node.deps;
   const batch = options.seedBatch ?? options.concurrency;
   const conversionMs = options.mainLoopTimeoutMs;
-  return new SeedIntake({ frontier, spider, rules, batch, conversionMs, alarm: node.alarm, log });
+  return new SeedIntake({
+    frontier,
+    spider,
+    rules,
+    batch,
+    conversionMs,
+    alarm: node.alarm,
+    deadEnds: node.deadEnds,
+    log,
+  });
 }
 
 export function idleHooksOf({ node, rules, halt }: IncarnationContext): IdleHooks {

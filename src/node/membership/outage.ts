@@ -18,6 +18,10 @@ const times = { sayAgainMs: 60_000, flapsWithinMs: 10_000, stableMs: 5_000 };
 /** What is wrong, as its log line begins and goes on, for codes of errors that are no failure of the connection. */
 const headlines: Partial<Record<ErrorCode, readonly [string, string]>> = {
   disk_full: ['the disk is full; waiting for room', 'the disk is still full; waiting for room'],
+  unauthorized: [
+    'the store answers, and refuses the rights of its user; waiting for them',
+    'the store still refuses the rights of its user; waiting for them',
+  ],
   eviction_policy: [
     'Redis may evict the frontier; waiting for another policy',
     'Redis still may evict the frontier; waiting for another policy',

@@ -132,7 +132,7 @@ export async function ignored(
   const page = {
     status,
     url: record.url.slice(0, MAX_IGNORED_URL_CHARS),
-    parent: refererIn(record.headers)?.slice(0, MAX_IGNORED_URL_CHARS) ?? null,
+    referer: refererIn(record.headers)?.slice(0, MAX_IGNORED_URL_CHARS) ?? null,
   };
   return { ...ending, effects: { ...ending.effects, ignored: page } };
 }

@@ -1,6 +1,6 @@
 /**
- * Pages, requests and items that ended without a result and without a failure: a status without a callback, a redirect that
- * leads nowhere, a request that the crawl does not follow, an item that a pipeline dropped. Counters hold the numbers; this
+ * Pages, requests, items and seeds that ended without a result and without a failure: a status without a callback, a redirect that
+ * leads nowhere, a request that the crawl does not follow, an item that a pipeline dropped, a bad seed. Counters hold the numbers; this
  * keeps one example of each kind.
  */
 
@@ -8,10 +8,10 @@
 export interface DeadEnd {
   /** `status 404`, `redirect without a usable Location`, `offsite (allowedDomains)`. */
   readonly what: string;
-  /** What is counted: downloaded pages, or requests or items that a page yielded and that were dropped. */
-  readonly unit: 'page' | 'request' | 'item';
+  /** What is counted: downloaded pages, requests or items that a page yielded and that were dropped, or bad seeds. */
+  readonly unit: 'page' | 'request' | 'item' | 'seed';
   readonly count: number;
-  /** The first URL that ended so; of an item, that of its page and why it was dropped. */
+  /** The first URL that ended so; of an item, that of its page and why it was dropped; of a seed, why it is bad. */
   readonly example: string;
 }
 

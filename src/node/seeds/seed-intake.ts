@@ -16,6 +16,7 @@ import type { Logger } from '../../log.js';
 import type { Spider } from '../../spider/spider.js';
 import type { LinkRules } from '../links/filter-links.js';
 import type { Alarm } from '../membership/wake-up.js';
+import type { DeadEnds } from '../page/dead-ends.js';
 import { requestsOfSeed } from './seed-requests.js';
 
 /** Nodes see new seeds at about the same time. A node that waits a little longer finds that another one has taken them. */
@@ -31,6 +32,7 @@ export interface SeedIntakeOptions {
   /** How long `makeRequestFromData` may take for one seed. */
   readonly conversionMs: number;
   readonly alarm: Alarm;
+  readonly deadEnds: DeadEnds;
   readonly log: Logger;
 }
 
@@ -103,7 +105,7 @@ export class SeedIntake {
   }
 
   async #convert(seed: RawSeed): Promise<ConvertedSeed> {
-    const { spider, rules, log, conversionMs } = this.#options;
+    const { spider, rules, log, conversionMs, deadEnds } = this.#options;
     try {
       const text = textOf(seed.value);
       const onProxyIgnored = () => this.#noticeProxy();
@@ -112,6 +114,7 @@ export class SeedIntake {
     } catch (error) {
       const reason = messageOf(error);
       const shown = seed.value.subarray(0, SHOWN_BYTES).toString();
+      deadEnds.note('bad seeds', `${shown}: ${reason}`, 'seed');
       log.warn({ key: seed.key, seed: shown, reason }, 'a bad seed was moved to the :bad list');
       return { seed, bad: reason };
     }

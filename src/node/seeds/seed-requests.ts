@@ -8,6 +8,7 @@ import { type Dupefilter, MAX_SEED_REQUEST_BYTES, MAX_SEED_REQUESTS } from '../.
 import type { FrontierRequest } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
 import { withoutProxy } from '../../http/message/request-meta.js';
+import { isPrivateHost } from '../../http/url/private-hosts.js';
 import { callbackName } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
 import { type LinkRules, toFrontier } from '../links/filter-links.js';
@@ -95,6 +96,9 @@ export async function requestsOfSeed(
 ): Promise<FrontierRequest[]> {
   const made: unknown = await spider.makeRequestFromData(data);
   const seedOf = (request: Request, ordinal: number) => {
+    if (trust === 'untrusted' && !rules.allowPrivateAddresses && isPrivateHost(request.url)) {
+      throw privateSeed(request.url);
+    }
     const mayName = trust === 'trusted' || rules.proxyFromSeeds || request.meta.proxy === undefined;
     if (mayName) return seedRequest(request, ordinal, spider, rules, nowMs, trust);
     onProxyIgnored();
@@ -126,6 +130,15 @@ function severalOf(made: unknown): Iterable<unknown> | AsyncIterable<unknown> {
 function tooMany(): InvalidRequestError {
   return new InvalidRequestError(
     `bad seed: it makes more than ${MAX_SEED_REQUESTS} requests, or more than 64 MB of them; make several seeds of it`,
+    { code: 'bad_seed' },
+  );
+}
+
+/** Refused before it is accepted: a link of a page that may connect there must not find its URL seen. */
+function privateSeed(url: string): InvalidRequestError {
+  const host = new URL(url).hostname;
+  return new InvalidRequestError(
+    `bad seed: ${host} is a private address, which only "crawlnode seed SPIDER URL" may name, or any seed with ALLOW_PRIVATE_ADDRESSES: true`,
     { code: 'bad_seed' },
   );
 }

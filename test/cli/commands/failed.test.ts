@@ -198,7 +198,7 @@ describe.each(engines)('failed on the %s engine', (engine) => {
     await site.close();
   });
 
-  it('list --ignored has the pages that did not fail but whose status was ignored, with their parents', async () => {
+  it('list --ignored has the pages that did not fail but whose status was ignored, with the page that links to them', async () => {
     const site = await startSite({
       pages: 1,
       handler: ({ url }, response) => {
@@ -222,9 +222,11 @@ describe.each(engines)('failed on the %s engine', (engine) => {
     for (const path of ['/', '/secret']) await run('seed', 'news', `${site.origin}${path}`);
     const { stdout } = await run('crawl', 'news', '--exit-when-done');
     expect(stdout).toContain('"crawlnode failed news list --ignored" lists pages with an ignored status');
-    const gone = { status: 404, url: `${site.origin}/gone`, parent: `${site.origin}/` };
+    const gone = { status: 404, url: `${site.origin}/gone`, referer: `${site.origin}/` };
     expect(jsonLines((await list('--status', '404', '--json')).stdout)).toEqual([gone]);
-    expect((await list('--status', '403')).stdout).toBe(`403\t-\t${site.origin}/secret\n`);
+    const unlinked = await list('--status', '403');
+    expect(unlinked.stdout).toBe(`403\t-\t${site.origin}/secret\n`);
+    expect(unlinked.stderr).toContain('REFERER_ENABLED');
     expect(jsonLines((await list('--limit', '1', '--json')).stdout)).toHaveLength(1);
     expect((await run('failed', 'news', 'list')).stdout).toBe('');
     for (const wrong of [['purge'], ['list', '--reason', 'timeout']]) {

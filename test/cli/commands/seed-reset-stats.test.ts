@@ -2,6 +2,8 @@
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import type { CrawlStats } from '../../../src/crawler/stats/crawl-stats.js';
+import { connect } from '../../../src/disk/sqlite.js';
+import { fileIn } from '../../../src/frontier/embedded/file/wal.js';
 import { request } from '../../frontier-contract/world.js';
 import { runHere } from '../../helpers/cli/run-here.js';
 import { runCli, startCli } from '../../helpers/cli.js';
@@ -52,6 +54,32 @@ describe.each(engines)('on the %s engine', (engine) => {
     expect(stderr).toContain('stdin:2: bad seed: it is JSON, but not an object');
     expect(await stats('news')).toMatchObject({ pending: 3, seen: 3, engine, job: null });
     expect(await stats('news2')).toMatchObject({ pending: 0, seen: 0 });
+  });
+
+  it('reset of the queue alone says that start pages are fetched again, and reset of both parts does not', async () => {
+    await run(['seed', 'news', 'http://a.example/']);
+    const again = 'the next crawl fetches the start pages again';
+    expect((await run(['reset', 'news', '--only', 'queue', '--dry-run'])).stdout).toContain(again);
+    expect((await run(['reset', 'news', '--dry-run'])).stdout).not.toContain(again);
+    expect((await run(['reset', 'news', '--only', 'queue', '--yes'])).stdout).toContain(again);
+  });
+
+  it('doctor names requests that were deleted, without --deep', async () => {
+    await run(['seed', 'news', ...[1, 2, 3].map((n) => `http://a.example/${n}`)]);
+    expect(await run(['doctor', 'news'])).toMatchObject({ code: 0 });
+    if (here.redis !== null) {
+      const client = new Redis(here.redis.url);
+      await client.zremrangebyrank('news:requests:~queue', 1, 1);
+      await client.quit();
+    } else {
+      const connection = connect(fileIn(here.place()));
+      connection.exec('DELETE FROM request WHERE n = 2');
+      connection.close();
+    }
+    const { code, stdout } = await run(['doctor', 'news']);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/I4: .*--repair/) });
+    await run(['doctor', 'news', '--repair']);
+    expect(await run(['doctor', 'news'])).toMatchObject({ code: 0 });
   });
 
   it('a seed of which every one is bad is exit 2; without seeds, or of no spider, as well', async () => {
@@ -113,7 +141,7 @@ describe.each(engines)('on the %s engine', (engine) => {
         'eta',
         'wantedNodes',
       ],
-      ...['deadNodes', 'worstDomains'],
+      ...['storeMemory', 'deadNodes', 'worstDomains'],
     ]);
     expect(Object.keys(first.bytes).slice(0, 2)).toEqual(['frontier', 'dupefilter']);
     expect([first.spider, first.job, first.pending, second.spider, second.pending]).toEqual([

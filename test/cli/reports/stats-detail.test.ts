@@ -25,7 +25,14 @@ const crawl = (changed: Partial<CrawlStats> = {}): CrawlStats => {
     ...{ accepted: 655, removed: 0, lost: 0, suspects: 0, badSeeds: 0, domains: 1, control: 'running' },
     ...{ silentNodes: [], feeds: [], pipelines: [], format: 5, customStats: {} },
     ...{ limitedBy: null, limitedByText: null, leasable: null, slots: null, slotsUsed: null },
-    ...{ usableSlots: null, eta: null, wantedNodes: null, deadNodes: [], worstDomains: [] },
+    ...{
+      usableSlots: null,
+      eta: null,
+      wantedNodes: null,
+      storeMemory: null,
+      deadNodes: [],
+      worstDomains: [],
+    },
     shape: {
       queueClass: 'PriorityQueue',
       dupefilter: { class: 'RFPDupeFilter' },

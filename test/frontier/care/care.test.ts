@@ -105,6 +105,16 @@ describe('in a folder', () => {
     );
     return { crawl: crawlAt(folder.dir, 'news'), indexes: Object.fromEntries(indexes) };
   }, Object.keys(lost));
+  const ofDomain = {
+    'its row': "DELETE FROM domain WHERE name = 'lost.example'",
+    'its requests': "DELETE FROM request WHERE domain = 'lost.example'",
+  };
+  lostWhileBusy(async () => {
+    const folder = tempDir('busy');
+    folders.push(folder);
+    const indexes = Object.entries(ofDomain).map(([name, sql]) => [name, () => change(folder, sql)] as const);
+    return { crawl: crawlAt(folder.dir, 'news'), indexes: Object.fromEntries(indexes) };
+  }, Object.keys(ofDomain));
   careOfDamages(async () => {
     const folder = tempDir('care');
     folders.push(folder);

@@ -59,6 +59,33 @@ describe('the record of a crawl in Redis', () => {
     await crawl.end();
   });
 
+  it.each(['x', '[', '"text"'])(
+    'whose JSON was overwritten with %s is refused as damaged, shown and backed up, and joined after a repair',
+    async (text) => {
+      const { crawl, frontier, meta } = await halfDone();
+      await admin.hset(meta, { shape: text, dupefilter: text, budgets: text });
+      const outsider = await crawl.outsider();
+      expect(await outsider.snapshot()).toMatchObject({ shape: null, done: 2 });
+      const kinds: string[] = [];
+      for await (const { kind } of outsider.backups.read(['queue'])) kinds.push(kind);
+      expect(kinds).toContain('requests');
+      await expect(crawl.node()).rejects.toMatchObject({ code: 'damaged_store' });
+      await frontier.leave('signal').catch(() => {});
+      await outsider.repair(reading(...pages), { force: true });
+      const next = await crawl.node();
+      for (const lease of await take(next.frontier, 2)) await commit(next.frontier, lease);
+      await crawl.end();
+    },
+  );
+
+  it('whose budgets were overwritten is joined without limits, and says so', async () => {
+    const { crawl, meta } = await halfDone();
+    await admin.hset(meta, 'budgets', 'x');
+    const { joined } = await crawl.node({ budgets: { maxPages: 5 } });
+    expect(joined.notices).toContainEqual(expect.stringContaining('is off in this run'));
+    await crawl.end();
+  });
+
   it('that is gone is not begun anew beside its requests', async () => {
     const { crawl, frontier, meta } = await halfDone();
     await admin.del(meta);

@@ -44,9 +44,22 @@ it('a seed that somebody put into the store may not', async () => {
   const outsider = await openFrontier(open);
   const claims = { url: `${site.url}?claims`, origin: { seed: '01234567', private: true } };
   await outsider.appendSeeds([site.url, JSON.stringify(claims)]);
-  expect(await crawl(open, follower([]), guarded)).toMatchObject({ reason: 'finished', failed: 1 });
-  const { requests } = await outsider.failed.list(null, 10);
-  expect(requests).toMatchObject([{ reason: 'private_address', attempts: 1 }]);
+  expect(await crawl(open, follower([]), guarded)).toMatchObject({ reason: 'finished', pages: 0 });
+  expect(await outsider.badSeeds(0, 10)).toHaveLength(2);
+  expect(await outsider.snapshot()).toMatchObject({ seen: 0, failed: 0 });
+  await outsider.close();
+});
+
+it('such a seed does not keep a trusted link from its page', async () => {
+  const site = await startSite({ pages: 3, extraLinks: 0 });
+  const [first = '', ...linked] = site.urls;
+  const open = await freshStore();
+  const outsider = await openFrontier(open);
+  await outsider.appendSeeds(linked);
+  const seen: string[] = [];
+  await crawl(open, follower([], seen), guarded);
+  await crawl(open, follower([first], seen), guarded);
+  expect(seen.sort()).toEqual([...site.urls].sort());
   await outsider.close();
 });
 

@@ -1,5 +1,5 @@
 /** Settings: layers, values, names, secrets, and the file that documents them. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -305,9 +305,29 @@ describe('variables of the environment that are no settings', () => {
     expect(warnings({ DOWNLOAD_DELY: '1' })).toEqual([
       expect.stringContaining('did you mean DOWNLOAD_DELAY?'),
     ]);
+    for (const [name, meant] of [
+      ['CONCURENT_REQUESTS', 'CONCURRENT_REQUESTS'],
+      ['DONWLOAD_DELAY', 'DOWNLOAD_DELAY'],
+      ['CONCURENT_REQUEST_PER_DOMAIN', 'CONCURRENT_REQUESTS_PER_DOMAIN'],
+      ['ROBOTTXT_OBEY', 'ROBOTSTXT_OBEY'],
+      ['REDDIS_URL', 'REDIS_URL'],
+    ] as const)
+      expect(warnings({ [name]: '1' })).toEqual([expect.stringContaining(`did you mean ${meant}?`)]);
+    expect(warnings({ CRAWLNODE_REDIS_URL: 'redis://127.0.0.1' })).toEqual([
+      expect.stringContaining('CRAWLNODE_REDIS_URL has no effect: set REDIS_URL'),
+    ]);
     expect(warnings({ REDIS_PASSWORD_FILE: '/run/secrets/redis' })).toEqual([
       expect.stringContaining('REDIS_PASSWORD_FILE has no effect: set REDIS_PASSWORD'),
     ]);
+  });
+
+  it('are left alone in the environments of CI systems, containers, shells and other programs', () => {
+    const names = readFileSync(
+      new URL('../../fixtures/environment-names.txt', import.meta.url),
+      'utf8',
+    ).split(/\s+/);
+    expect(names.length).toBeGreaterThan(300);
+    expect(warnings(Object.fromEntries(names.map((name) => [name, '1'])))).toEqual([]);
   });
 
   it('are left alone where they belong to others, as those that Kubernetes sets for a service named redis', () => {

@@ -94,6 +94,8 @@ const noCounts = {
   stall_since: 0,
   stall_owner: 0,
   stall_tried: 0,
+  stall_drains: 0,
+  records_looked: 0,
   run_leased: 0,
   run_items: 0,
   run_errors: 0,

@@ -1,5 +1,6 @@
 /** What a crawl in a folder offers to verify and repair (`care/`). Each read is one snapshot. */
 import {
+  BROKEN_RESTORE,
   type CareStore,
   type DomainView,
   type Examined,
@@ -29,6 +30,8 @@ import {
   type RecordRow,
 } from './rebuild.js';
 
+const NO_COUNTERS = 'I4: the counters are gone';
+
 export function embeddedCare(
   batch: CommitBatch,
   database: Database,
@@ -41,8 +44,9 @@ export function embeddedCare(
       for (const table of await batch.read(tablesOf))
         await batch.read((tx) => checkPages(tx, database.file, table));
       if (!(await batch.read(({ hasCrawl }) => hasCrawl))) return batch.read(leftovers);
-      return (await batch.read(hasCounters)) ? null : ['I4: the counters are gone'];
+      return (await batch.read(hasCounters)) ? null : [NO_COUNTERS];
     },
+    counts: () => batch.read(counts),
     records: () => inWindows(batch, 0, recordsAfter),
     entries: () => inWindows<number, Examined>(batch, 0, examineRequests),
     async *examine() {
@@ -71,6 +75,29 @@ export function embeddedCare(
     },
   };
 }
+
+/** How many requests are looked at for records, in the order of their ids, which is as good as a random one. */
+const SOME_REQUESTS = 20_000;
+
+function counts(tx: Transaction): Examined {
+  const { sql, space, hasCrawl } = tx;
+  if (!hasCrawl) return {};
+  if (!hasCounters(tx)) return { breaches: [NO_COUNTERS] };
+  const broken = restoreBreaches(tx);
+  if (broken.length > 0) return { breaches: broken };
+  const [bare] = sql.column<number>(
+    `SELECT count(*) FROM (SELECT n, state FROM request WHERE space = ? ORDER BY id LIMIT ${SOME_REQUESTS}) AS some
+     WHERE state <> 'failed' AND NOT EXISTS (SELECT 1 FROM record WHERE record.n = some.n)`,
+    space,
+  );
+  return {
+    totals: totalsOf(tx),
+    breaches: bare! > 0 ? [`I1: at least ${bare} requests have no record`] : [],
+  };
+}
+
+const restoreBreaches = ({ crawl }: Transaction): string[] =>
+  crawl.restoring === null ? [] : [BROKEN_RESTORE];
 
 /** The records of the crawl. A window is one of all crawls of the folder, so that its work is bounded. */
 function recordsAfter({ sql, space }: Transaction, after: number): Windowed<number, RecordRow[]> {
@@ -181,7 +208,7 @@ function examineCrawl(tx: Transaction): Examined {
     totals: totalsOf(tx),
     breaches: [
       ...(strays! > 0 ? [`I1: ${strays} entries of the failed list have no failed request`] : []),
-      ...(tx.crawl.restoring === null ? [] : ['a backup was brought back only in part']),
+      ...restoreBreaches(tx),
       ...namelessSpaces(sql),
       ...fingerprintBreaches(tx),
       ...sql.column<string>(JAR_CHECK, space),
@@ -189,11 +216,17 @@ function examineCrawl(tx: Transaction): Examined {
   };
 }
 
+const FAILED_REQUESTS = `SELECT count(*) FROM failure JOIN request USING (n) WHERE failure.space = ? AND state = 'failed'`;
+
 function totalsOf({ sql, space, spaces, tally, crawl }: Transaction): Totals {
-  const states = sql.all<{ state: string; count: number }>`
-    SELECT state, count(*) AS count FROM request WHERE space = ${space} GROUP BY state`;
-  const counted = new Map(states.map(({ state, count }) => [state, count]));
-  const of = (state: RequestState) => counted.get(state) ?? 0;
+  // Each state but failed has an index of its own.
+  const of = (state: RequestState) =>
+    state === 'failed'
+      ? sql.column<number>(FAILED_REQUESTS, space)[0]!
+      : sql.column<number>(
+          `SELECT count(*) FROM request INDEXED BY request_${state} WHERE space = ? AND state = '${state}'`,
+          space,
+        )[0]!;
   const pairs: [noun: string, size: number, stored: number][] = [
     ['pending requests', of('pending'), tally.pending],
     ['suspects', of('suspect'), tally.suspects],

@@ -1,5 +1,11 @@
 /** Repair in a folder: the rows of `request`, and the counters, from the rows of `record` and `failure`. */
-import { CRAWL_RECORD_LOSS, type PutRecord, type Rebuilt, type StoredRecord } from '../../care/care-store.js';
+import {
+  BROKEN_RESTORE_LOSS,
+  CRAWL_RECORD_LOSS,
+  type PutRecord,
+  type Rebuilt,
+  type StoredRecord,
+} from '../../care/care-store.js';
 import { nodesAtWork } from '../../refusals.js';
 import type { CommitBatch } from '../base/commit-batch.js';
 import type { FirstShape } from '../base/crawl-row.js';
@@ -38,7 +44,7 @@ export function beginRepair(tx: Transaction, shape: FirstShape, force: boolean):
 function endBrokenRestore({ crawl }: Transaction): string[] {
   if (crawl.restoring === null) return [];
   Object.assign(crawl, { restoring: null, restore_applied: 0, epoch: crawl.epoch + 1 });
-  return ['the rest of a backup that was brought back only in part'];
+  return [BROKEN_RESTORE_LOSS];
 }
 
 export function beginRebuild(tx: Transaction): boolean {
@@ -148,7 +154,12 @@ function setCounters(tx: Transaction): Rebuilt {
   }
   crawl.control = crawl.repairing ?? 'running';
   crawl.repairing = null;
-  Object.assign(tally, { stall_since: 0, stall_owner: 0, stall_tried: tally.run_leased + 1 });
+  Object.assign(tally, {
+    stall_since: 0,
+    stall_owner: 0,
+    stall_drains: 0,
+    stall_tried: tally.run_leased + 1,
+  });
   const { delayed, failed } = tally;
   const pending = tally.pending + suspects;
   return { pending, delayed, failed, losses: countLosses(tx, pending + delayed + failed, before) };

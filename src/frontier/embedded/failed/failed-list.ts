@@ -93,13 +93,13 @@ export function failureOf({ sql }: Transaction, n: number): Failure | null {
 }
 
 /** Put a page at the end of the list of ignored ones. The oldest goes when the list is full. */
-export function addIgnored({ sql, space }: Transaction, { status, url, parent }: IgnoredPage): void {
-  sql.run`INSERT INTO ignored_page (space, status, url, parent)
-    VALUES (${space}, ${status}, ${plainText(url)}, ${parent === null ? null : plainText(parent)})`;
+export function addIgnored({ sql, space }: Transaction, { status, url, referer }: IgnoredPage): void {
+  sql.run`INSERT INTO ignored_page (space, status, url, referer)
+    VALUES (${space}, ${status}, ${plainText(url)}, ${referer === null ? null : plainText(referer)})`;
   sql.run`DELETE FROM ignored_page WHERE space = ${space} AND sequence <=
     (SELECT sequence FROM ignored_page WHERE space = ${space} ORDER BY sequence DESC LIMIT 1 OFFSET ${MAX_IGNORED})`;
 }
 
 export function listIgnored({ sql, space }: Transaction): IgnoredPage[] {
-  return sql.all<IgnoredPage>`SELECT status, url, parent FROM ignored_page WHERE space = ${space} ORDER BY sequence`;
+  return sql.all<IgnoredPage>`SELECT status, url, referer FROM ignored_page WHERE space = ${space} ORDER BY sequence`;
 }

@@ -44,7 +44,7 @@ export function lease(
   if (isOpen && wanted > 0) {
     promoteDelayed(tx);
     tx.domains.promoteWaiting();
-    if (room > 0) taken = takeAvailable(tx, holder, holding, room);
+    if (room > 0 && tx.tally.stall_drains === 0) taken = takeAvailable(tx, holder, holding, room);
   }
   const { leases, hasMore = false, stoodBack = false } = taken;
   if (isOpen && leases.length === 0) tx.dupefilter.look();

@@ -20,16 +20,17 @@ export function lookAtStall(
   mayLease: boolean,
 ): Stall | null {
   const { crawl, tally, nowMs, nodes } = tx;
-  const { stall_owner: owner } = tally;
+  const { stall_owner: owner, stall_drains: drains } = tally;
   const isOwned = owner !== 0 && nodes.findAlive(owner) !== null;
   if (isRebuilding(tx)) return isOwned ? null : claim(tx, number);
   if (crawl.restoring !== null || !isOpen) return null;
-  if (!isStuck(tx, number)) {
+  if (drains === 0 && !isStuck(tx, number)) {
     tally.stall_since = 0;
     return null;
   }
   if (tally.stall_since === 0) tally.stall_since = nowMs;
-  if (!mayLease || (isOwned && owner !== number) || nowMs - tally.stall_since < STALL_MS) return null;
+  const hasWaited = drains === 1 || nowMs - tally.stall_since >= STALL_MS;
+  if (!mayLease || (isOwned && owner !== number) || !hasWaited) return null;
   if (isLeased(tx)) {
     tally.stall_since = nowMs;
     return null;

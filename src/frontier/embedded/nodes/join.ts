@@ -39,7 +39,7 @@ export function join(
   refuseOtherFormat(tx);
   if (!tx.hasCrawl) refuseOtherDupefilter(tx, options.shape.dupefilter);
   tx.create(options.shape);
-  if (tx.crawl.restoring !== null) throw restoreUnderWay(true);
+  if (tx.crawl.restoring !== null) throw restoreUnderWay();
   const isFirst = tx.crawl.shape === null;
   const others = tx.nodes.live().length;
   const argumentsBefore = argumentsText(tx.crawl.run?.args ?? {});

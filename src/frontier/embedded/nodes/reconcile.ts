@@ -2,6 +2,7 @@
 import type { Lease } from '../../frontier.js';
 import type { Transaction } from '../base/transaction.js';
 import { leasesOf, returnToQueue, tokenText } from '../leases/lease-records.js';
+import { lookAtRecords } from '../leases/records-in-turn.js';
 import type { JoinedNode } from './node-row.js';
 
 /** @returns the ids held whose token is not known, and how many leases went back to pending. */
@@ -21,5 +22,6 @@ export function reconcile(
     returned += 1;
   }
   tx.dupefilter.look();
+  lookAtRecords(tx);
   return { lost: [...idsByToken.values()], returned };
 }

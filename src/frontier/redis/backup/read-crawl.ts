@@ -5,6 +5,7 @@ import type { Call } from '../connection/calls.js';
 import { hex, int, list, type Reply, text } from '../connection/reply.js';
 import type { Ask } from '../connection/scan.js';
 import { FIRST_RECORDS, steps } from '../crawl/steps.js';
+import { storedShape } from '../crawl/stored-json.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { internalKey } from '../keys.js';
 
@@ -15,7 +16,7 @@ export async function* readCrawl({ options, call }: CrawlAccess, ask: Ask): Asyn
   yield {
     kind: 'crawl',
     queueClass: meta.queue as Shape['queueClass'],
-    shape: meta.shape ? (JSON.parse(meta.shape) as Omit<Shape, 'dupefilter'>) : null,
+    shape: storedShape(meta.shape),
     start: startOf(meta.start),
     ...startsOf(meta),
     done: Number(meta.done ?? 0),

@@ -1,5 +1,6 @@
 /** What a crawl in Redis offers to verify and repair (`care/`); its verbs are in `lua/care/`. */
 import {
+  BROKEN_RESTORE_LOSS,
   type CareStore,
   CRAWL_RECORD_LOSS,
   type DomainView,
@@ -35,6 +36,11 @@ export function redisCare(crawl: CrawlAccess): CareStore {
   const { keys, shape } = crawl.options;
   return {
     unexaminable: async () => null,
+    async counts() {
+      for await (const step of steps(call, 'examine', { place: 'meta', counted: true }))
+        return examined(step);
+      return {};
+    },
     async *records() {
       for await (const step of steps(call, 'examine', { place: 'requests' }, FIRST_RECORDS)) {
         const waiting = new Set((list(step.ids) as Buffer[]).map(textOfBytes));
@@ -66,9 +72,9 @@ export function redisCare(crawl: CrawlAccess): CareStore {
 
     async beginRepair(force) {
       const args = { force, queueClass: shape.queueClass, epoch: newEpoch() };
-      const [live, isNew] = list(await call('repair_begin', args)).map(int) as [number, number];
-      if (live > 0) throw nodesAtWork(live, 'repair');
-      return isNew === 1 ? [CRAWL_RECORD_LOSS] : [];
+      const [live, isNew, isRestore] = list(await call('repair_begin', args)).map(int);
+      if (live! > 0) throw nodesAtWork(live!, 'repair');
+      return [...(isNew === 1 ? [CRAWL_RECORD_LOSS] : []), ...(isRestore === 1 ? [BROKEN_RESTORE_LOSS] : [])];
     },
     async beginRebuild() {
       const args = { live: true, queueClass: shape.queueClass, epoch: newEpoch() };

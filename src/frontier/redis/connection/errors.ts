@@ -45,7 +45,7 @@ export function translate(error: unknown): Error | null {
     return otherShape({ dupefilter: both[0] }, { dupefilter: both[1] });
   }
   if (code === 'TYPE') {
-    const [key = '', found = '', wanted = ''] = JSON.parse(rest ?? '[]') as string[];
+    const [key = '', found = '', wanted = ''] = (storedJson(rest) ?? []) as string[];
     return foreignKeyError(foreignKey(key, found, wanted), error);
   }
   if (code === 'FIELD') return unreadableField(rest ?? '', error);
@@ -90,7 +90,7 @@ export function translate(error: unknown): Error | null {
 const isOfLua = /\buser_(function|script):|\bscript: /;
 
 /** A verb met stored bytes that no other verb has written. */
-function damagedCrawl(cause: unknown): DamagedStoreError {
+export function damagedCrawl(cause: unknown): DamagedStoreError {
   return new DamagedStoreError(
     'a key of this crawl in Redis holds something that crawlnode did not write: "crawlnode doctor SPIDER --deep" names what it finds, and "crawlnode doctor SPIDER --repair" rebuilds the queues from the requests',
     { cause },
@@ -116,7 +116,7 @@ const tunables: ReadonlySet<string> = new Set([
 /** The crawl would seem to be over, or begin again. */
 function damagedRecord(what: string, cause: unknown): DamagedStoreError {
   return new DamagedStoreError(
-    `${what}: somebody deleted or overwrote it; stop the nodes and run "crawlnode doctor SPIDER --repair", which makes it anew from the requests, or "crawlnode reset SPIDER"`,
+    `${what}: somebody deleted or overwrote it, or a call was cut off half done as its user lost a right; stop the nodes and run "crawlnode doctor SPIDER --repair", which makes it anew from the requests, or "crawlnode reset SPIDER"`,
     { cause },
   );
 }

@@ -7,12 +7,13 @@ import { assessmentOf, deadNodesOf, factsOf } from '../../telemetry/stored-telem
 import type { Client } from '../connection/client.js';
 import { foundFormat } from '../connection/preflight.js';
 import { pairs } from '../connection/scan.js';
+import { memoryOf } from '../examine/server.js';
 import { readFeeds } from '../feeds/outbox.js';
 import { badSeedsKey, type InternalWord, internalKey, internalWords } from '../keys.js';
 import { readStats } from '../stored-stats.js';
 import { dupefilterBytes, seenCount } from './dupefilter.js';
 import { byName, bytesOf, clockOf, lengthOf, sum } from './measuring.js';
-import { numberField, storedObject, textField } from './stored-json.js';
+import { numberField, storedDupefilter, storedObject, storedShape, textField } from './stored-json.js';
 
 /** Everything `stats` shows: cardinalities, the nodes, the counters; MEMORY USAGE samples five entries a key. */
 export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<Snapshot> {
@@ -34,10 +35,11 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     client.hgetall(keys.stats),
     clockOf(client),
   ]);
-  const [told, nodes, outbox, bytes] = await Promise.all([
+  const [told, nodes, outbox, memory, bytes] = await Promise.all([
     client.hmget(key('telemetry'), 'dead', 'assessment'),
     readNodes(client, keys, crawlClock(meta, serverMs), numberIn(meta.node_timeout, 30_000)),
     readOutbox(client, keys),
+    memoryOf(client),
     byName({
       frontier: sum([keys.requests, ...internalWords.map(key)], (name) => bytesOf(client, name)),
       dupefilter: dupefilterBytes(client, keys),
@@ -58,7 +60,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     ...nodes,
     ...{ deadNodes: deadNodesOf(told[0]), assessment: assessmentOf(told[1]) },
     ...readings,
-    outbox,
+    ...{ outbox, memory },
     run:
       meta.run === undefined
         ? null
@@ -113,9 +115,9 @@ function beganWith(text: string | undefined): Record<string, number> {
 }
 
 /** The shape is kept without its dupefilter, which may be agreed on before it. */
-function readShape({ shape, dupefilter }: Record<string, string>): Shape | null {
-  if (!shape || !dupefilter) return null;
-  return { ...JSON.parse(shape), dupefilter: JSON.parse(dupefilter) } as Shape;
+function readShape(meta: Record<string, string>): Shape | null {
+  const [shape, dupefilter] = [storedShape(meta.shape), storedDupefilter(meta.dupefilter)];
+  return shape === null || dupefilter === null ? null : { ...shape, dupefilter };
 }
 
 /** The crawl's clock, which may be ahead of the server's: `lua/base/clock.lua`. */

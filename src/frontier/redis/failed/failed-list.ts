@@ -69,7 +69,7 @@ export function failedList({ connection, options, call, dupefilter }: CrawlAcces
         return {
           status: numberField(page, 'status') ?? 0,
           url: textField(page, 'url') ?? '',
-          parent: textField(page, 'parent') ?? null,
+          referer: textField(page, 'referer') ?? null,
         };
       });
     },

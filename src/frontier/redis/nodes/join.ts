@@ -1,8 +1,8 @@
 /** The arguments of the join verb, and its reply. */
 
 import { randomBytes, randomInt } from 'node:crypto';
-import { budgetNotices, noBudgets } from '../../budgets.js';
-import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../../frontier.js';
+import { budgetNames, budgetNotices } from '../../budgets.js';
+import type { Budgets, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../../frontier.js';
 import { restoreUnderWay } from '../../refusals.js';
 import { argumentsText, otherArguments, startKey } from '../../shared-settings/run-arguments.js';
 import {
@@ -13,8 +13,9 @@ import {
   tunableSettings,
 } from '../../shared-settings/shape-differences.js';
 import { tunableText } from '../../shared-settings/tunable-text.js';
+import { damagedCrawl } from '../connection/errors.js';
 import type { Arguments } from '../connection/lua-message.js';
-import { storedObject } from '../crawl/stored-json.js';
+import { numberField, storedDupefilter, storedObject } from '../crawl/stored-json.js';
 
 /** The tunables: their names in meta, and in the settings of a node. */
 const tunableNames: readonly (readonly [name: string, key: keyof Tunables])[] = [
@@ -66,7 +67,13 @@ function budgetsText(budgets: Budgets): string {
   return Object.values(budgets).some((most) => most > 0) ? JSON.stringify(budgets) : '';
 }
 
-const budgetsOf = (text: string): Budgets => (text === '' ? noBudgets : (JSON.parse(text) as Budgets));
+/** One that cannot be read bounds nothing. */
+function budgetsOf(text: string): Budgets {
+  const stored = storedObject(text);
+  return Object.fromEntries(
+    budgetNames.map((name) => [name, numberField(stored, name) ?? 0]),
+  ) as unknown as Budgets;
+}
 
 /** The answer of `lua/nodes/join.lua`. */
 interface JoinAnswer extends Partial<Pick<Joined, 'startPushed'>>, Pick<Joined, 'found'> {
@@ -109,10 +116,11 @@ export function readJoined(
 }
 
 /** The dupefilter is agreed by itself, since seeds may come before the first node. */
-function refuseOtherShape({ shape, dupefilter }: JoinAnswer, ours: Shape): void {
-  const agreed = dupefilter === '' ? {} : { dupefilter: JSON.parse(dupefilter) as Dupefilter };
-  const refusal = otherShape({ ...(JSON.parse(shape) as Partial<Shape>), ...agreed }, ours);
-  if (refusal !== null) throw refusal;
+function refuseOtherShape({ shape, dupefilter }: JoinAnswer, ours: Shape): never {
+  const known = storedDupefilter(dupefilter);
+  const agreed = known === null ? {} : { dupefilter: known };
+  // Where the texts differ in nothing that reads, they cannot be read.
+  throw otherShape({ ...(storedObject(shape) as Partial<Shape>), ...agreed }, ours) ?? damagedCrawl(null);
 }
 
 /** The name of the setting of a tunable, by its name in meta. */

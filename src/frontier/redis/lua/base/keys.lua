@@ -44,7 +44,7 @@
 --   validators       HASH fingerprint → ETag and Last-Modified of its page, see dupefilters/validators.lua
 --   domain-accepted  HASH domain → requests accepted, see domains/page-quota.lua
 --   early            SET of pages with links that they pushed before their settles, see requests/early-links.lua
---   ignored          LIST of JSON { status, url, parent }: the last pages whose statuses were ignored, see IgnoredPage
+--   ignored          LIST of JSON { status, url, referer }: the last pages whose statuses were ignored, see IgnoredPage
 -- What nodes report, see telemetry/.
 --   telemetry        HASH of texts, see src/frontier/telemetry/stored-telemetry.ts
 --   domain-stats     HASH domain → counts, see telemetry/domain-counts.lua

@@ -143,7 +143,10 @@ function meta.write(crawl, fields)
 end
 
 function meta.drop(crawl, name)
-  if redis.call('HDEL', crawl.keys.meta, name) == 1 then redis.call('HINCRBY', crawl.keys.meta, 'fields', -1) end
+  if redis.call('HEXISTS', crawl.keys.meta, name) == 0 then return end
+  -- First: where the user lacks the right to count, no field seems to be gone.
+  redis.call('HINCRBY', crawl.keys.meta, 'fields', -1)
+  redis.call('HDEL', crawl.keys.meta, name)
 end
 
 -- Writes the fields that changed.

@@ -1,11 +1,30 @@
 -- The counters of a crawl and the sizes of its keys, all at one instant, and what only keys in Redis may have: scores and times
 -- to live.
 
+-- So many failed requests are looked at singly.
+local FEW_FAILED = 1000
+
 -- A counter of meta; 0 for one that somebody overwrote with text.
 local function counter(crawl, name, found)
   local text = meta.get(crawl, name) or '0'
   if not tonumber(text) then examine.breach(found, 'I4: the number %s of the crawl is "%s"', name, text) end
   return tonumber(text) or 0
+end
+
+-- What a walk through all records sees exactly. Failed requests may have no record: of many it is not known which.
+local function countRecords(crawl, found)
+  local at, failed = crawl.keys, redis.call('ZCARD', crawl.keys.failed)
+  local without = failed
+  if failed <= FEW_FAILED then
+    for _, id in ipairs(redis.call('ZRANGE', at.failed, 0, -1)) do without = without - redis.call('HEXISTS', at.requests, id) end
+  end
+  local records, most = redis.call('HLEN', at.requests), losses.found(crawl)
+  local least = most - without
+  if failed <= FEW_FAILED then most = least end
+  -- A rebuild leaves what is no record.
+  most = most + meta.number(crawl, 'stall_left')
+  if records > most then examine.breach(found, 'I1: %d records are of requests in no queue', records - most) end
+  if records < least then examine.breach(found, 'I1: at least %d requests have no record', least - records) end
 end
 
 -- found.totals: JSON of Totals (care-store.ts).
@@ -22,6 +41,8 @@ function examine.meta(crawl, _, found)
   if redis.call('EXISTS', at.cookies) ~= redis.call('EXISTS', at.jars) or sets > redis.call('ZCARD', at['cookie-versions']) then
     examine.breach(found, 'I4: the keys of the cookies contradict each other: some were deleted')
   end
+  if meta.get(crawl, 'restoring') then examine.breach(found, 'a backup was brought back only in part') end
+  if crawl.args.counted then countRecords(crawl, found) end
   found.totals = cjson.encode({
     pending = queue.pending(crawl), delayed = redis.call('ZCARD', at.delayed), leased = redis.call('HLEN', at.leases),
     failed = redis.call('ZCARD', at.failed), done = counter(crawl, 'done', found), removed = counter(crawl, 'removed', found),

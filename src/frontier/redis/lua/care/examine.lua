@@ -2,7 +2,8 @@
 -- domains. It judges nothing but what only this engine has; that is done for both engines by src/frontier/care/.
 -- Atomic: nothing changes its state within a step.
 --
--- args: place: a key, by its name in keys.lua, or `meta` · cursor of its SCAN, and count; or only ids: of requests
+-- args: place: a key, by its name in keys.lua, or `meta` · cursor of its SCAN, and count · counted: of meta, the number of records
+--   as well; or only ids: of requests
 -- Returns by name: cursor of the next step, breaches: sentences, and what the functions below add:
 --   ids      of the requests in this step; of `requests` those that must be in a queue · records: { id, record, … }
 --   odd      { id, states of it, separated by spaces, … } of those that are in other states as well, or have no record

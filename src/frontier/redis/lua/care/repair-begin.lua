@@ -5,8 +5,9 @@
 --
 -- args: force · queueClass, epoch: for a new meta · live: the crawl stands still (stall.lua), and its nodes stay
 -- Returns the number of live nodes because of which nothing was done, or 0; under `live` 1 where a request is leased again, since
--- then it does not stand still any more; and 1 where the record of the crawl, or fields of it, were gone. A node
--- of that crawl is refused whatever it does. O(domains + leases).
+-- then it does not stand still any more; 1 where the record of the crawl, or fields of it, were gone: a node
+-- of that crawl is refused whatever it does; and 1 where a restore was cut off: it ends here, and what it brought back is crawled.
+-- O(domains + leases).
 local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'run_leased', 'run_items', 'run_errors',
   'run_failed', 'run_error_pages', 'run_accepted', 'run_started', 'delay', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'pages_per_domain', 'idle_since',
   'hungry_at', 'cookies', 'cookies_floor', 'marks', 'marks_gone', 'pieces_looked', 'early', 'clock', 'clock_ahead',
@@ -33,6 +34,11 @@ local function mendMeta(crawl, args)
   for _, name in ipairs(NUMBERS) do
     local value = redis.call('HGET', key, name)
     if value and value ~= '' and not reader.number(value) then redis.call('HDEL', key, name) end
+  end
+  -- The next node agrees on them anew.
+  for _, name in ipairs({ 'shape', 'dupefilter' }) do
+    local value = redis.call('HGET', key, name)
+    if value and value ~= '' and not reader.json(value) then redis.call('HDEL', key, name) end
   end
   meta.create(crawl, args.queueClass, args.epoch, true)
   crawl.meta, crawl.metaNumbers = {}, {}
@@ -73,8 +79,8 @@ verbs.register('repair_begin', {}, function(crawl, args)
   local wasThere = redis.call('EXISTS', at.requests, at.nodes, at.dupefilter, at.index) > 0
   if args.live then meta.read(crawl) elseif not isNew then clock.read(crawl) end
   local live = not isNew and keys.isOf('zset', at.nodes) and nodes.heardWithin(crawl, nodes.timeoutMs(crawl)) or 0
-  if args.live and stall.isLeased(crawl) then return { 1, 0 } end
-  if live > 0 and not args.force and not args.live then return { live, 0 } end
+  if args.live and stall.isLeased(crawl) then return { 1, 0, 0 } end
+  if live > 0 and not args.force and not args.live then return { live, 0, 0 } end
   local isDamaged = mendMeta(crawl, args)
   for _, word in ipairs(KEPT) do
     if not keys.isOf(keyTypes[word], at[word]) then redis.call('UNLINK', at[word]) end
@@ -93,6 +99,11 @@ verbs.register('repair_begin', {}, function(crawl, args)
   meta.set(crawl, 'volunteer', '')
   meta.set(crawl, 'queued_domains', 0)
   meta.set(crawl, 'hungry', '')
+  local isRestoring = meta.get(crawl, 'restoring')
+  if isRestoring then
+    meta.set(crawl, 'restoring', '')
+    meta.raiseEpoch(crawl)
+  end
   verbs.save(crawl)
-  return { 0, (isNew and wasThere or isDamaged) and 1 or 0 }
+  return { 0, (isNew and wasThere or isDamaged) and 1 or 0, isRestoring and 1 or 0 }
 end)
