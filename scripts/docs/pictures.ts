@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { openBrowser } from '../../test/helpers/browser.js';
-import { openOptions } from '../../test/helpers/open-options.js';
-import { showCrawl } from '../../test/helpers/shown-crawl.js';
+import { openBrowser } from '../../test/helpers/dashboard/browser.js';
+import { showCrawl } from '../../test/helpers/dashboard/shown-crawl.js';
+import { startRedis } from '../../test/helpers/redis/redis-server.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = process.argv[2] ?? path.join(root, 'docs', 'guide', 'dashboard');
@@ -26,8 +26,9 @@ const pictures = [
 ];
 
 const dir = await mkdtemp(path.join(tmpdir(), 'crawlnode-pictures-'));
-await writeFile(path.join(dir, 'crawlnode.yaml'), '{}\n');
-const crawl = await showCrawl(openOptions(path.join(dir, '.crawlnode'), 'shop'));
+const redis = await startRedis();
+await writeFile(path.join(dir, 'crawlnode.yaml'), `REDIS_URL: ${redis.url}\n`);
+const crawl = await showCrawl(redis.url, 'shop');
 const dashboard = spawn(
   process.execPath,
   [path.join(root, 'bin', 'crawlnode.js'), 'dashboard', '--port', '0', '--allow-actions', '--json'],
@@ -59,5 +60,6 @@ try {
   await browser.close();
   dashboard.kill();
   await crawl.close();
+  await redis.stop();
   await rm(dir, { recursive: true });
 }

@@ -8,6 +8,7 @@ import { StatsReader } from '../crawler/stats/read-stats.js';
 import { messageOf, RefusedError } from '../errors.js';
 import { openFrontier } from '../frontier/choose-engine.js';
 import type { CrawlEvent, Frontier, HistoryPoint } from '../frontier/frontier.js';
+import { type CrawlReader, crawlMetrics } from '../metrics/crawl-metrics.js';
 import { maskTexts } from '../settings/mask-urls.js';
 import type { Settings } from '../settings/schema.js';
 import type { Spider } from '../spider/spider.js';
@@ -148,6 +149,12 @@ export class CrawlViews {
     return view;
   }
 
+  /** Prometheus' text. */
+  async metrics(): Promise<string> {
+    const views = upToDate(await this.#all());
+    return crawlMetrics(async () => views.map(metricsReader), 0);
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#views.values()].map((view) => view.close()));
   }
@@ -174,4 +181,19 @@ async function rowOf(
   view: CrawlView,
 ): Promise<{ readonly view: CrawlView; readonly row: Reading<CrawlStats> | Error }> {
   return { view, row: await view.row().catch((error: Error) => error) };
+}
+
+function metricsReader(view: CrawlView): CrawlReader {
+  const { spider, job } = view.source;
+  return {
+    ...{ spider, job },
+    stats: async () => upToDate(await view.stats()),
+    domains: async (most) => upToDate(await view.domains('pending', most, null)).domains,
+  };
+}
+
+/** Old numbers would pass for new ones. */
+function upToDate<T>({ value, failure }: Reading<T>): T {
+  if (failure !== null) throw failure;
+  return value;
 }

@@ -154,6 +154,8 @@ class Answers {
   }
 
   async #read(pathname: string, query: URLSearchParams, response: ServerResponse): Promise<void> {
+    if (pathname === '/metrics')
+      return send(response, 200, 'text/plain; version=0.0.4; charset=utf-8', await this.#crawls.metrics());
     if (this.#options.metricsOnly) throw notFound();
     if (pathname === '/api/v1/stream') return this.#stream(query.get('crawl'), response);
     const route = findRoute(readRoutes, pathname);

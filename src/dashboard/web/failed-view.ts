@@ -47,7 +47,7 @@ export function Failed({ crawl, allowActions }: FailedProps): VNode {
     }
   };
   const actions: Column<FailedGroup> = {
-    title: 'Do',
+    title: 'Actions',
     cell: (group) =>
       isSelectable(group) &&
       html`<span class="buttons">

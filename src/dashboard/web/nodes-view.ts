@@ -80,7 +80,8 @@ const columns: readonly Column<Node>[] = [
 const silentColumns = columns.filter(({ title }) => /Node|Process|Heartbeat|Slots/.test(title));
 
 export function Nodes({ stats }: CrawlProps): VNode {
-  const { nodes, silentNodes, deadNodes } = stats;
+  const { silentNodes, deadNodes } = stats;
+  const nodes = [...stats.nodes].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   useNow(5_000);
   return html`
     ${

@@ -8,7 +8,7 @@ import { byteSize, duration, howMany, n } from '../../format-amounts.js';
 import type { CrawlEvent, HistoryPoint } from '../../frontier/frontier.js';
 import { Chart } from './chart.js';
 import { crawlLink } from './links.js';
-import { Bar, type Children, clock, counted, empty, shown } from './parts.js';
+import { Bar, type Children, clock, counted, empty, sentence, shown } from './parts.js';
 import { crawlPath, useData } from './server.js';
 
 export interface CrawlProps {
@@ -71,15 +71,15 @@ function limits({ state, limitedByText, eta, wantedNodes, nodes, run }: CrawlSta
   const ended = state === 'ended' && run !== null ? `The run ended: ${run.closed}.` : null;
   const died = state === 'died' ? 'All nodes died. The next node goes on with the run.' : null;
   return html`<div class="limits">
-    <p class="lead">${ended ?? died ?? (isLive ? limitedByText : null) ?? 'No node is running.'}</p>
+    <p class="lead">${sentence(ended ?? died ?? (isLive ? limitedByText : null) ?? 'no node is running')}</p>
     ${left !== null && isLive && html`<p>${left}</p>`}
     ${
       isLive &&
       wantedNodes !== null &&
       html`<p class="quiet">${
         help
-          ? `More nodes would help: the work asks for ${n(wantedNodes)}, and ${howMany(nodes.length, 'node')} run.`
-          : `More nodes would not help: the work asks for ${n(wantedNodes)}.`
+          ? `The work asks for ${howMany(wantedNodes, 'node')}, and ${n(nodes.length)} run.`
+          : `More nodes would not help: the work asks for ${n(wantedNodes)}, and ${n(nodes.length)} run.`
       }</p>`
     }
   </div>`;

@@ -163,10 +163,10 @@ export function ms(value: number | null): string {
   return value === null ? '–' : value < 10_000 ? `${n(Math.round(value))} ms` : duration(value);
 }
 
-/** `403 × 12, 503 × 3`: the most frequent first. */
+/** `403 × 12, 503 × 3`: the most frequent first, each in one line. */
 export function counted(counts: Readonly<Record<string, number>>): string {
   const all = Object.entries(counts).sort(([, a], [, b]) => b - a);
-  const some = all.slice(0, 4).map(([name, count]) => `${name} × ${n(count)}`);
+  const some = all.slice(0, 4).map(([name, count]) => `${name}\u00a0×\u00a0${n(count)}`);
   return all.length === 0 ? '–' : some.join(', ') + (all.length > 4 ? ' …' : '');
 }
 

@@ -3,19 +3,22 @@
  * Nothing crawls, so it stands as it was made. Tests, the pictures of the guide and the measurement use it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openFrontier } from '../../src/frontier/choose-engine.js';
+import { Redis } from 'ioredis';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import {
   type Assessment,
   type Frontier,
   type HistoryPoint,
+  type Lease,
   type NodeFacts,
   noEffects,
-} from '../../src/frontier/frontier.js';
-import type { OpenOptions } from '../../src/frontier/open-options.js';
-import { fingerprint } from '../../src/http/message/fingerprint.js';
-import { toFrontierRequest } from '../../src/http/message/record/request-codec.js';
-import { Request } from '../../src/http/message/request.js';
-import { joinOptions } from './joining.js';
+} from '../../../src/frontier/frontier.js';
+import { historySteps, pointText } from '../../../src/frontier/telemetry/stored-telemetry.js';
+import { fingerprint } from '../../../src/http/message/fingerprint.js';
+import { toFrontierRequest } from '../../../src/http/message/record/request-codec.js';
+import { Request } from '../../../src/http/message/request.js';
+import { joinOptions } from '../joining.js';
+import { openOptions } from '../open-options.js';
 
 export interface ShownChoice {
   /** Live nodes. */
@@ -94,7 +97,9 @@ const domains: readonly (readonly [name: string, counts: Readonly<Record<string,
   ['blog.example.com', { p: 402, b: 18e6, s200: 402, m: 60_000, a: 402, l14: 402 }],
 ];
 
-export async function showCrawl(open: OpenOptions, choice: ShownChoice = {}): Promise<ShownCrawl> {
+/** @param url of a Redis, since the history of an hour is written to it directly: its clock cannot be set back */
+export async function showCrawl(url: string, spider: string, choice: ShownChoice = {}): Promise<ShownCrawl> {
+  const open = openOptions(url, spider);
   const { nodes: count = 3, moreDomains = 0, failing = [], nowMs = Date.now() } = choice;
   const clients: Frontier[] = [];
   const join = async (id: string, nodeTimeoutMs: number) => {
@@ -124,7 +129,11 @@ export async function showCrawl(open: OpenOptions, choice: ShownChoice = {}): Pr
     ),
   );
   const live = [first, ...others];
-  for (const [n, { frontier: client }] of live.entries()) await client.lease(n === 0 ? 14 : 6, 0);
+  const held: Lease[] = [];
+  for (const [n, { frontier: client }] of live.entries()) {
+    const { leases } = await client.lease(n === 0 ? 14 : 6, 0);
+    if (n === 0) held.push(...leases);
+  }
   const many = Array.from(
     { length: moreDomains },
     (_, n) => [`host-${n}.example.net`, { p: 12, b: 4e5, s200: 12, m: 900, a: 12, l13: 12 }] as const,
@@ -147,17 +156,20 @@ export async function showCrawl(open: OpenOptions, choice: ShownChoice = {}): Pr
   await frontier.throttle('archive.example.org', { delayMs: 2_000, source: 'robots' });
   await frontier.control('paused', 'ops@laptop');
   await frontier.control('running', 'ops@laptop');
-  for (const point of history(nowMs, count))
-    await first.frontier.telemetry.record(point, assessmentOf(nowMs, count), 1_440);
+  await first.frontier.telemetry.record(history(nowMs, count).at(-1)!, assessmentOf(nowMs, count), 1_440);
+  const redis = new Redis(url);
+  const points = history(nowMs, count).flatMap((point) =>
+    Object.values(historySteps).map(
+      ({ name, ms }) => [`${name}${Math.floor(point.atMs / ms)}`, pointText(point)] as const,
+    ),
+  );
+  await redis.hset(`${open.keys.requests}:~telemetry`, new Map(points));
+  redis.disconnect();
   return {
     async pageDone() {
-      const { leases } = await first.frontier.lease(1, 0);
-      for (const lease of leases)
-        await first.frontier.settle(
-          lease,
-          { kind: 'done', reason: 'done', status: 200, attempts: 1 },
-          noEffects,
-        );
+      const lease = held.pop();
+      if (lease === undefined) throw new Error('no page is left that could be done');
+      await frontier.settle(lease, { kind: 'done', reason: 'done', status: 200, attempts: 1 }, noEffects);
     },
     async close() {
       await Promise.all(clients.map((client) => client.close()));
