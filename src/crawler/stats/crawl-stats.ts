@@ -67,7 +67,7 @@ export interface CrawlStats {
   /** Nodes without a heartbeat for NODE_TIMEOUT. Their requests go back to pending. */
   readonly silentNodes: CrawlStats['nodes'];
   /** The files of `-o` and FEEDS. */
-  readonly feeds: Snapshot['outbox'];
+  readonly feeds: readonly Omit<OutboxSnapshot, 'checkpoint' | 'seenAtMs'>[];
   /** The item pipelines with `committed`. */
   readonly pipelines: readonly PipelineStats[];
   /** Number of the data format. */
@@ -134,7 +134,9 @@ export function statsOf(
     ...{ accepted, removed, lost, suspects, badSeeds, domains, control },
     ...{
       silentNodes: snapshot.silent.map(describe),
-      feeds: snapshot.outbox.filter(({ feed }) => !isPipelineOutbox(feed)),
+      feeds: snapshot.outbox
+        .filter(({ feed }) => !isPipelineOutbox(feed))
+        .map(({ checkpoint: _, seenAtMs: __, ...feed }) => feed),
       pipelines: snapshot.outbox.filter(({ feed }) => isPipelineOutbox(feed)).map(pipelineStats),
       format: dataFormats[crawl.frontier.engine],
       shape,
