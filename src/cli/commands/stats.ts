@@ -206,19 +206,8 @@ async function openCrawls(
   return crawls;
 }
 
-<<<<<<< HEAD
-/** Print samples at an interval. A terminal is redrawn in place; a pipe gets one line per sample, or JSON with --json. */
-async function watch(
-=======
-/** By spider, its unnamed job first. */
-function byName(a: CrawlName, b: CrawlName): number {
-  if (a.spider !== b.spider) return a.spider < b.spider ? -1 : 1;
-  return (a.job ?? '') < (b.job ?? '') ? -1 : 1;
-}
-
 /** Without a terminal: a line for each crawl every second, or one of JSON. */
 async function writeLines(
->>>>>>> main
   context: Context,
   read: () => Promise<CrawlStats[]>,
   json: (all: readonly CrawlStats[]) => unknown,
