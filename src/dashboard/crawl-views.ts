@@ -68,7 +68,7 @@ export class CrawlView {
 
   stats(): Promise<Reading<CrawlStats>> {
     return this.read('stats', STATS_FRESH_MS, (frontier) => {
-      this.#stats ??= new StatsReader({ ...this.source, frontier });
+      this.#stats ??= new StatsReader({ ...this.source, scaleMax: this.source.settings.SCALE_MAX, frontier });
       return this.#stats.read();
     });
   }
