@@ -5,6 +5,7 @@ import { type CrawlStats, committedItems } from '../../crawler/stats/crawl-stats
 import { byteSize, duration, howMany, n } from '../../format-amounts.js';
 import { isRunning } from '../../frontier/feed-claim.js';
 import { dupefilterInWords } from '../../frontier/shared-settings/shape-differences.js';
+import { changeOf } from '../../pipelines/feeds/changed-feed.js';
 import { alignColumns } from '../terminal/align-columns.js';
 import type { Paint } from '../terminal/colour.js';
 import { oneLine } from '../terminal/printable.js';
@@ -176,9 +177,13 @@ function deadNodeLines(nodes: CrawlStats['deadNodes'], paint: Paint, nowMs: numb
 }
 
 function feedRows(feeds: CrawlStats['feeds']): string[][] {
-  return feeds.map(({ path, host, waiting, writerPid }) => [
+  return feeds.map(({ path, host, waiting, writerPid, change }) => [
     ...[oneLine(path), oneLine(host), waiting === 0 ? 'all written' : `${n(waiting)} to be written`],
-    writerPid === null ? 'no writer' : `writer: ${processText(host, writerPid)}`,
+    change !== null
+      ? oneLine(changeOf('the file', change))
+      : writerPid === null
+        ? 'no writer'
+        : `writer: ${processText(host, writerPid)}`,
   ]);
 }
 

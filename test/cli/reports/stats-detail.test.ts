@@ -31,13 +31,23 @@ describe('one crawl', () => {
     expect(text).toMatch(/\n +https:\/\/a\.example\/1 +pending again\n +b{40} +done since\n +… 3 more\n/);
   });
 
-  it('says that the writer of a file is gone', () => {
-    const feed = { feed: 'f', path: '/a.jsonl', waiting: 0, writerPid: 2 ** 22 + 1, format: 'jsonl' };
+  it('says that the writer of a file is gone, and that the file is', () => {
+    const feed = {
+      feed: 'f',
+      path: '/a.jsonl',
+      waiting: 0,
+      writerPid: 2 ** 22 + 1,
+      format: 'jsonl',
+      change: null,
+    };
     const here = shown(crawlStats({ feeds: [{ ...feed, host: os.hostname() }] })).join('\n');
     expect(here).toContain(`writer: process ${feed.writerPid} (gone)`);
     const elsewhere = shown(crawlStats({ feeds: [{ ...feed, host: 'other' }] })).join('\n');
     expect(elsewhere).toContain(`writer: process ${feed.writerPid}`);
     expect(elsewhere).not.toContain('(gone)');
+    const change = { what: 'is gone', items: 3 };
+    const changed = shown(crawlStats({ feeds: [{ ...feed, host: 'other', change }] })).join('\n');
+    expect(changed).toContain('the file is gone: 3 items may be lost');
   });
 });
 
