@@ -15,6 +15,7 @@ const layers: Readonly<Record<string, number>> = {
   'log.ts': 0,
   'package-folder.ts': 0,
   'feed-outbox.ts': 0,
+  'bounded-file.ts': 0,
   disk: 1,
   settings: 1,
   stats: 1,

@@ -28,7 +28,7 @@ import type { Middleware } from './middleware/load-middleware.js';
 import type { DeadEnd } from './page/dead-ends.js';
 import type { Measures } from './telemetry/measures.js';
 import type { MetricsOptions } from './telemetry/metrics-server.js';
-import type { Handed } from './telemetry/reporter.js';
+import type { Handed, ReportOptions } from './telemetry/reporter.js';
 
 /** How requests are retried (`retry-plan.ts`). */
 export interface RetryOptions {
@@ -118,9 +118,8 @@ export interface NodeOptions {
   readonly waitTimeoutMs: number;
   /** Interval of heartbeats and of reconcile; NODE_TIMEOUT / 6 unless set. */
   readonly heartbeatMs: number;
-  /** STATS_HISTORY, in minutes. */
-  readonly historyMinutes: number;
-  /** METRICS_PORT and METRICS_HOST; null where this node serves no metrics: without a port, and where those of its command are served together. */
+  readonly reports: ReportOptions;
+  /** Null where this node serves no metrics: without METRICS_PORT, and where those of its command are served together. */
   readonly metrics: MetricsOptions | null;
   /** MAIN_LOOP_TIMEOUT: without main-loop progress for so long, heartbeats stop. */
   readonly mainLoopTimeoutMs: number;

@@ -4,9 +4,11 @@
  * small and nothing sleeps: a test waits for a condition, with a bound. Every test ends with `verify()`.
  */
 import { afterEach, beforeEach, describe } from 'vitest';
+import { assessments } from './assessments.js';
 import { autothrottle } from './autothrottle.js';
 import { backups } from './backups.js';
 import { budgets } from './budgets.js';
+import { changedFeeds } from './changed-feeds.js';
 import { clockBack } from './clock-back.js';
 import { completion } from './completion.js';
 import { cookies } from './cookies.js';
@@ -95,8 +97,10 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       backups,
       upkeep,
       telemetry,
+      assessments,
       repair,
       losses,
+      changedFeeds,
       hostile,
       walk,
     ]) {

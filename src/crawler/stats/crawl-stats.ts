@@ -67,7 +67,7 @@ export interface CrawlStats {
   /** Nodes without a heartbeat for NODE_TIMEOUT. Their requests go back to pending. */
   readonly silentNodes: CrawlStats['nodes'];
   /** The files of `-o` and FEEDS. */
-  readonly feeds: Snapshot['outbox'];
+  readonly feeds: readonly Omit<OutboxSnapshot, 'checkpoint' | 'seenAtMs'>[];
   /** The item pipelines with `committed`. */
   readonly pipelines: readonly PipelineStats[];
   /** Number of the data format. */
@@ -134,7 +134,9 @@ export function statsOf(
     ...{ accepted, removed, lost, suspects, badSeeds, domains, control },
     ...{
       silentNodes: snapshot.silent.map(describe),
-      feeds: snapshot.outbox.filter(({ feed }) => !isPipelineOutbox(feed)),
+      feeds: snapshot.outbox
+        .filter(({ feed }) => !isPipelineOutbox(feed))
+        .map(({ checkpoint: _, seenAtMs: __, ...feed }) => feed),
       pipelines: snapshot.outbox.filter(({ feed }) => isPipelineOutbox(feed)).map(pipelineStats),
       format: dataFormats[crawl.frontier.engine],
       shape,
@@ -166,4 +168,17 @@ function describe({ clockAheadMs: _, ...node }: NodeSnapshot): CrawlStats['nodes
 /** Items that the crawl has committed. `items` is what is in the items list: none where items go to files. */
 export function committedItems({ counters, items }: Pick<CrawlStats, 'counters' | 'items'>): number {
   return counters.item_scraped_count ?? items;
+}
+
+/** The share of the known requests that is done; null while pages bring so many new ones that it says nothing. */
+export function doneShare({
+  eta,
+  pending,
+  delayed,
+  leased,
+  done,
+  failed,
+}: Pick<CrawlStats, 'eta' | 'pending' | 'delayed' | 'leased' | 'done' | 'failed'>): number | null {
+  if (eta === null || eta.seconds === null) return null;
+  return (done + failed) / Math.max(1, pending + delayed + leased + done + failed);
 }

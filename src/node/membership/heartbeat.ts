@@ -12,7 +12,7 @@ import { RefusedError } from '../../errors.js';
 import type { OpenOptions } from '../../frontier/open-options.js';
 import type { Logger } from '../../log.js';
 import type { MetricsOptions } from '../telemetry/metrics-server.js';
-import type { Handed } from '../telemetry/reporter.js';
+import type { Handed, ReportOptions } from '../telemetry/reporter.js';
 import { startThread } from './start-thread.js';
 
 /** Handed to the thread at its start; plain data and shared memory. */
@@ -34,8 +34,7 @@ export interface HeartbeatOptions {
   readonly speaksJson: boolean;
   readonly pulse: SharedArrayBuffer;
   readonly gate: SharedArrayBuffer;
-  /** Points of the history that are kept, a minute apart. */
-  readonly historyMinutes: number;
+  readonly reports: ReportOptions;
   /** Of the last report for this node. */
   readonly sequence: number;
   /** Null where the thread serves no metrics. */

@@ -101,7 +101,7 @@ export class NodeState {
     const { frontier, options, log, siblings } = this.deps;
     const { last, sequence, rest } = this.telemetry.takeRest(slots);
     siblings?.hear(last);
-    const reporter = new Reporter(options.historyMinutes, sequence);
+    const reporter = new Reporter(options.reports, sequence);
     for (const handed of rest) reporter.add(handed);
     try {
       const reported = await reporter.send(frontier.telemetry, incarnation);

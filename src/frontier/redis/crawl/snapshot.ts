@@ -169,8 +169,13 @@ async function readNodes(
 async function readOutbox(client: Client, keys: FrontierKeys): Promise<OutboxSnapshot[]> {
   const fields = await client.hgetall(internalKey(keys, 'feeds'));
   return readFeeds(fields).map(({ feed, record, last }) => {
-    const { host, path, pid, owner, format = null, sequence = 0 } = record;
-    const waiting = Math.max(0, last - sequence);
-    return { feed, host, path, waiting, writerPid: owner ? pid : null, format };
+    const { host, path, pid, owner, format = null, sequence, lengthBytes = 0, header = '', end } = record;
+    const { seenMs: seenAtMs, changed } = record;
+    const waiting = Math.max(0, last - (sequence ?? 0));
+    const isGivenUp = changed?.accepted === true;
+    const reached = { lengthBytes, header, ...(end && { end }), ...(isGivenUp && { isGivenUp }) };
+    const checkpoint = sequence === undefined ? null : { sequence, ...reached };
+    const file = { checkpoint, change: isGivenUp ? null : changed };
+    return { feed, host, path, waiting, writerPid: owner ? pid : null, format, seenAtMs, ...file };
   });
 }
