@@ -15,8 +15,8 @@ import { withinTimeout } from '../user-code/callback-timeout.js';
 import { describeError, whereThrown } from '../user-code/where-thrown.js';
 import { resultsOfCall } from './callback-results.js';
 import { callbackName } from './callbacks.js';
+import { type DiscoveredRequest, plainLink } from './discovered-request.js';
 import { toItem } from './item.js';
-import { plainLink } from './plain-link.js';
 import { scrapyHint } from './scrapy-calls.js';
 import type { Spider } from './spider.js';
 
@@ -29,13 +29,6 @@ export interface Failure extends FailedRequest {
 }
 
 export { callbackName } from './callbacks.js';
-
-/** A discovered request with the names of its callbacks. A null callback is `parse`, a null errback is none. */
-export interface DiscoveredRequest {
-  readonly request: Request;
-  readonly callback: string | null;
-  readonly errback: string | null;
-}
 
 /** The items and requests of one page. */
 export interface PageResult {

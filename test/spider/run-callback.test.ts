@@ -403,6 +403,16 @@ describe('an item', () => {
     });
   });
 
+  it('may not lie in lists within each other without an end', async () => {
+    const lists: unknown = JSON.parse('['.repeat(5_000) + ']'.repeat(5_000));
+    const running = runCallback(
+      spiderOf(() => lists),
+      null,
+      response(),
+    );
+    await expect(running).rejects.toMatchObject({ code: 'invalid_item' });
+  });
+
   it('may not hold itself', async () => {
     const cycle: Record<string, unknown> = {};
     cycle.self = { cycle };

@@ -15,12 +15,13 @@ const PRIVATE_IPV4 = [
   ['198.18.0.0', 15],
   ['224.0.0.0', 3],
 ] as const;
-/** The same for IPv6: unspecified and loopback, local NAT64 (RFC 8215), discard, Teredo, unique-local, link- and site-local, multicast. */
+/** The same for IPv6: unspecified and loopback, local NAT64 (RFC 8215), discard, Teredo, segment routing, unique-local, link- and site-local, multicast. */
 const PRIVATE_IPV6 = [
   ['::', 127],
   ['64:ff9b:1::', 48],
   ['100::', 64],
   ['2001::', 32],
+  ['5f00::', 16],
   ['fc00::', 7],
   ['fe80::', 9],
   ['ff00::', 8],

@@ -16,7 +16,7 @@ import {
 import type { Request } from '../../http/message/request.js';
 import { isRequestModuleError } from '../../http/message/request-module.js';
 import type { Response } from '../../http/message/response.js';
-import type { DiscoveredRequest } from '../../spider/run-callback.js';
+import type { DiscoveredRequest } from '../../spider/discovered-request.js';
 import type { Signals } from '../extensions/signals.js';
 import type { Outage } from '../membership/outage.js';
 import type { DeadEnds } from '../page/dead-ends.js';

@@ -26,6 +26,7 @@ describe('isPrivateHost', () => {
     'http://[::]/',
     'http://[fe80::1]/',
     'http://[fd00::1]/',
+    'http://[5f00::1]/',
     'http://[::ffff:10.0.0.1]/',
     'http://[::ffff:7f00:1]/',
     'http://[::127.0.0.1]/',

@@ -70,7 +70,18 @@ export function withBoundedCost(
     };
   }
   boundRendering(api, document);
+  if (characters >= FREE_CHARACTERS_FOR_WALKS) boundTexts(api);
   return api;
+}
+
+/** The texts of elements within each other are read again for each. */
+function boundTexts(api: CheerioAPI): void {
+  const methods = api.fn as unknown as { text: Method };
+  const original = methods.text;
+  methods.text = function bounded(...args) {
+    if (args.length === 0 && this.length > 0) countWalk(this[0]!, nodesIn(this), 'text()');
+    return original.apply(this, args);
+  };
 }
 
 /** The methods that give HTML. Cheerio writes it as XML, letters beyond ASCII as references. */

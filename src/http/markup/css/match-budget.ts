@@ -22,7 +22,7 @@ const walked = new WeakMap<AnyNode, number>();
 
 /**
  * Count what a query from an element looked at.
- * @param selector as the spider wrote it, for the error
+ * @param selector as the spider wrote it, or the method of `$`, for the error
  * @throws SelectorCostError where all queries from elements of the page have looked at too many nodes
  */
 export function countWalk(element: AnyNode, nodes: number, selector: string): void {
@@ -139,7 +139,7 @@ export class SelectorCostError extends CrawlnodeError {
   static ofWalks(selector: string, most: number): SelectorCostError {
     return new SelectorCostError(
       selector,
-      `The CSS selector ${JSON.stringify(selector)} was stopped: the queries from elements of this page have looked at more than ` +
+      `The query ${JSON.stringify(selector)} was stopped: the queries from elements of this page have looked at more than ` +
         `${n(most)} nodes, as these elements lie within each other. Select fewer of them.`,
     );
   }

@@ -19,6 +19,11 @@ describe('what would block the node is refused by name', () => {
   const refusal = (named: string) =>
     expect.objectContaining({ code: 'selector_cost', message: expect.stringContaining(named) });
 
+  test('the texts of elements within each other', () => {
+    const { $ } = page(`${'<div>'.repeat(500)}${'</p>'.repeat(130_000)}`);
+    expect(() => $('div').each((_, div) => void $(div).text())).toThrow(refusal('text()'));
+  });
+
   test.each([
     ['p ~ p', siblings],
     ['p:nth-child(2n)', siblings],

@@ -1,6 +1,12 @@
-/** A small form of the links of a page that has very many: a million Requests are 260 MB. */
+/** What a page asks to follow; in a small form where there is very much of it: a million Requests are 260 MB. */
 import { Request } from '../http/message/request.js';
-import type { DiscoveredRequest } from './run-callback.js';
+
+/** A discovered request with the names of its callbacks. A null callback is `parse`, a null errback is none. */
+export interface DiscoveredRequest {
+  readonly request: Request;
+  readonly callback: string | null;
+  readonly errback: string | null;
+}
 
 /** A link whose Request has nothing but a URL and a callback. It is made again each time it is asked for. */
 class PlainLink implements DiscoveredRequest {
