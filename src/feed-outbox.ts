@@ -38,6 +38,22 @@ export interface FeedCheckpoint {
   readonly lengthBytes: number;
   /** The CSV header, or other text that the writer needs to continue the same file. */
   readonly header: string;
+  /** A digest of the last 4 KB before `lengthBytes`: a file of the right length may hold something else. */
+  readonly end?: string;
+}
+
+/** What the store knows of a feed when its writer comes. */
+export interface OpenedCheckpoint extends FeedCheckpoint {
+  /** Somebody has accepted that the file has lost items: it is begun anew, and the next item is `sequence` + 1. */
+  readonly isGivenUp?: boolean;
+}
+
+/** A feed file is not as the crawl has left it. */
+export interface FeedChange {
+  /** Follows its path in a sentence. */
+  readonly what: string;
+  /** How many items are gone that the store has no more; at most, where that cannot be told. */
+  readonly items: number;
 }
 
 /** Options for opening a feed. */
@@ -74,7 +90,7 @@ export interface Outbox {
    * @throws RefusedError when a live writer holds the feed (its claim is younger than `staleMs` and, on this host, its
    *   process runs), or when the file was begun in another format.
    */
-  open(writer: FeedWriter, options: FeedOpening): Promise<FeedCheckpoint | null>;
+  open(writer: FeedWriter, options: FeedOpening): Promise<OpenedCheckpoint | null>;
   /** Up to `max` waiting items in order, after `sequence`, the sequence of the last checkpoint. */
   read(feed: string, sequence: number, max: number): Promise<readonly string[]>;
   /**
@@ -93,6 +109,11 @@ export interface Outbox {
     written?: readonly string[],
     unreadable?: number,
   ): Promise<void>;
+  /**
+   * Record that the file of a feed is not as the crawl has left it. That stays until a writer sends a checkpoint, which says that
+   * the file is sound again, or until somebody accepts it (`acceptLosses`, a reset).
+   */
+  noteChange(feed: string, change: FeedChange): Promise<void>;
   /** Give up the claim; waiting items stay. `exported`: an export to the file is complete. */
   release(writer: FeedWriter, options?: { readonly exported?: boolean }): Promise<void>;
 }

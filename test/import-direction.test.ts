@@ -15,6 +15,7 @@ const layers: Readonly<Record<string, number>> = {
   'log.ts': 0,
   'package-folder.ts': 0,
   'feed-outbox.ts': 0,
+  'bounded-file.ts': 0,
   disk: 1,
   settings: 1,
   stats: 1,
@@ -27,9 +28,10 @@ const layers: Readonly<Record<string, number>> = {
   frontier: 3,
   node: 4,
   crawler: 5,
-  cli: 6,
-  'index.ts': 7,
-  'internal.ts': 7,
+  metrics: 6,
+  cli: 8,
+  'index.ts': 9,
+  'internal.ts': 9,
 };
 
 /** Of the settings only types, and these, which know nothing of any setting. */

@@ -12,6 +12,7 @@ import { mutatedStore } from './hostile/mutated-store.mjs';
 import { pageBombs } from './hostile/page-bombs.mjs';
 import { cutFeed } from './item-files/cut-feed.mjs';
 import { fileKills } from './item-files/item-files.mjs';
+import { stoppedWriter } from './item-files/stopped-writer.mjs';
 import { clocks } from './nodes/clocks.mjs';
 import { committedKills } from './nodes/committed-kills.mjs';
 import { earlyLinks } from './nodes/early-links.mjs';
@@ -51,7 +52,7 @@ const stores = [
   ...[...splits, ...standstills, ...clockSteps, ...vanishedKeys],
   ...[memoryFull, evictingPolicy, flushedScripts, flushed, commitKills, damagedFile],
 ];
-const crawls = [noFault, ...politeness, fileKills, cutFeed, steadyLoad, storm];
+const crawls = [noFault, ...politeness, fileKills, cutFeed, stoppedWriter, steadyLoad, storm];
 const web = [manyLinks, trap, ...hostileWeb, linearMarkup, mutatedStore, forgedFields, ...pageBombs];
 
 export const allRows = [...nodes, ...stores, ...crawls, ...web].sort((a, b) =>

@@ -65,12 +65,13 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'store/unreadable':
     'values of the store that somebody else has written over, and that were removed or made anew',
   'crashed/count': 'requests that failed because three nodes died while processing them',
+  'nodes/died': 'nodes that counted as dead, because no heartbeat came for `NODE_TIMEOUT`',
 };
 
 const src = new URL('../../src/', import.meta.url);
 
 const groups =
-  'custom_stats|page|extension_exceptions|downloader|retry|redirect|httperror|scheduler|dupefilter|offsite|urllength|request_depth|request_module|spider_exceptions|crashed|robotstxt|cookies|proxies|httpcache|privateaddress|trap|recrawl|store';
+  'custom_stats|page|extension_exceptions|downloader|retry|redirect|httperror|scheduler|dupefilter|offsite|urllength|request_depth|request_module|spider_exceptions|crashed|robotstxt|cookies|proxies|httpcache|privateaddress|trap|recrawl|store|nodes';
 const name = `(?:${groups})/[A-Za-z_]+(?:/[A-Za-z_]+)*|item_[a-z]+_count|response_received_count`;
 /** A counter's name in quotes; behind `/${` stands a part that varies. */
 const quoted = new RegExp(`['"\`](${name}|spider_exceptions)(/\\$\\{[^'"\`]*)?['"\`]`, 'g');

@@ -116,11 +116,16 @@ export type Dupefilter = {
 
 export const dupefilterNames = Object.keys(dupefilters) as readonly DupefilterName[];
 
+const MAX_SHOWN_CHARS = 100;
+
 /** @throws RefusedError for a class in the store that only a later crawlnode has. */
-export function classOf({ class: name }: Pick<Dupefilter, 'class'>): DupefilterClass {
-  if (Object.hasOwn(dupefilters, name)) return dupefilters[name];
+export function classOf(stored: Pick<Dupefilter, 'class'>): DupefilterClass {
+  const name: unknown = stored?.class;
+  if (typeof name === 'string' && Object.hasOwn(dupefilters, name))
+    return dupefilters[name as DupefilterName];
+  const read = typeof name === 'string' ? name : String(JSON.stringify(stored));
   throw new RefusedError(
-    `the fingerprints of this crawl are stored by a ${name}, and this crawlnode has only ${dupefilterNames.join(', ')}: go on with the version of crawlnode that wrote them, or forget them with "crawlnode reset SPIDER --only dupefilter"`,
+    `the fingerprints of this crawl are stored by a ${read.slice(0, MAX_SHOWN_CHARS)}, and this crawlnode has only ${dupefilterNames.join(', ')}: go on with the version of crawlnode that wrote them, or forget them with "crawlnode reset SPIDER --only dupefilter"`,
     { code: 'shape' },
   );
 }

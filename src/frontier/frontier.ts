@@ -226,7 +226,7 @@ export interface Frontier {
   /** Delete parts; all of them leave no key of this spider and job. @throws RefusedError while nodes live, unless `force`. */
   clear(parts: readonly Part[], options: { readonly force: boolean }): Promise<void>;
   /**
-   * Count the lost requests as removed, since somebody goes on without them. A finished crawl whose shape does not persist,
+   * Count the lost requests as removed, and take feed files for what they are, since somebody goes on without what is lost. A finished crawl whose shape does not persist,
    * and which was kept only for them, is cleared with this. @returns how many were lost.
    */
   acceptLosses(): Promise<number>;

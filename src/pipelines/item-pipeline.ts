@@ -3,7 +3,7 @@
  * committed with the page. A pipeline may see an item twice when its page is fetched again.
  */
 import { CrawlnodeError, closingReason, DropItem, messageOf } from '../errors.js';
-import { lostInJson } from '../http/message/record/json-safe.js';
+import { leastJsonChars, lostInJson } from '../http/message/record/json-safe.js';
 import type { FileResult, JsonObject, WaitingItem } from '../http/message/record/request-record.js';
 import type { CrawlContext } from '../user-code/crawl-context.js';
 import { type OpenModules, openModules } from '../user-code/open-modules.js';
@@ -18,6 +18,9 @@ export interface ProcessedItems {
   readonly listItems: string[];
   /** For the feeds: the items after all pipelines. */
   readonly feedItems: string[];
+  /** Characters of `listItems`, and of `feedItems`. */
+  readonly listChars: number;
+  readonly feedChars: number;
   /** The number of each of `feedItems` in its page, from 1. Items that wait are numbered too. */
   readonly numbers: number[];
   /** Items that wait for a file. */
@@ -70,7 +73,12 @@ export interface ItemPipelines extends OpenModules {
  */
 export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines> {
   const { before, after, toList } = await loadStages(options);
-  const { context, addNodeId = false, keepsErrors = false } = options;
+  const {
+    context,
+    addNodeId = false,
+    keepsErrors = false,
+    maxPageBytes = Number.POSITIVE_INFINITY,
+  } = options;
   const all = [...before, ...after];
   const listAt = toList ? before.length : -1;
 
@@ -102,7 +110,12 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
     resumed: Resumed | null,
     observer: ItemObserver | undefined,
   ): Promise<void> {
-    const inList = out.listItems.length;
+    const { listChars, listItems } = out;
+    const inList = listItems.length;
+    const takeFromList = () => {
+      listItems.length = inList;
+      out.listChars = listChars;
+    };
     const place = { pipeline: '' };
     try {
       const scraped = await passOn(item, out, resumed, place);
@@ -111,7 +124,7 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
       const closing = closingReason(error);
       if (closing !== null) {
         out.closing ??= closing;
-        out.listItems.length = inList;
+        takeFromList();
         out.drops.push({ ...place, reason: closing });
         context.log.info({ reason: closing }, `an item pipeline closes the crawl: ${closing}`);
         await observer?.dropped(item, error as Error);
@@ -120,9 +133,9 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
         out.drops.push(drop);
         context.log.debug(drop, 'an item was dropped');
         await observer?.dropped(item, error);
-      } else if (keepsErrors) {
+      } else if (keepsErrors && !isTooLong(error)) {
         await observer?.failed(item, asError(error));
-        out.listItems.length = inList;
+        takeFromList();
         out.broken += 1;
         context.log.error({ reason: 'pipeline_error' }, `an item is lost: ${messageOf(error)}`);
       } else {
@@ -166,16 +179,33 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
 
   /** @returns the text of the item, for feeds that get the same */
   function addToList(item: JsonObject, out: Results): string {
-    const text = toJson(item, before);
-    out.listItems.push(addNodeId ? withNodeId(text, item, context.nodeId) : text);
+    const text = textOf(item, before, out.listChars);
+    const listed = addNodeId ? withNodeId(text, item, context.nodeId) : text;
+    out.listItems.push(listed);
+    out.listChars += listed.length;
     return text;
   }
 
-  /** @param text the item as JSON; null when it was not made yet */
-  function finish(item: JsonObject, text: string | null, out: Results): void {
-    out.feedItems.push(text ?? toJson(item, all));
+  /** @param listText the item as JSON; null when it was not made yet */
+  function finish(item: JsonObject, listText: string | null, out: Results): void {
+    const text = listText ?? textOf(item, all, out.feedChars);
+    out.feedItems.push(text);
+    out.feedChars += text.length;
     out.numbers.push(nextNumber(out));
     out.scraped += 1;
+  }
+
+  /**
+   * The item as JSON. Its length is judged first: 60 MB of control characters would be 360 MB.
+   * @param charsBefore of the items before it @throws CrawlnodeError `too_many_items`
+   */
+  function textOf(item: JsonObject, pipelines: readonly LoadedPipeline[], charsBefore: number): string {
+    const mostChars = maxPageBytes - charsBefore;
+    if (leastJsonChars(item, mostChars) <= mostChars) return toJson(item, pipelines);
+    throw new CrawlnodeError(
+      'too_many_items',
+      `the items of one page are more than ${maxPageBytes} bytes, and no more fit`,
+    );
   }
 
   const opening = openModules(
@@ -192,6 +222,8 @@ interface Results extends ProcessedItems {
   scraped: number;
   broken: number;
   closing: string | null;
+  listChars: number;
+  feedChars: number;
 }
 
 /** The error as the code of the project threw it. */
@@ -208,6 +240,8 @@ interface Resumed {
 const newResult = (): Results => ({
   listItems: [],
   feedItems: [],
+  listChars: 0,
+  feedChars: 0,
   numbers: [],
   waiting: [],
   scraped: 0,
@@ -252,6 +286,12 @@ async function runPipeline(
   if (result === undefined) return item;
   if (result === input || isCopyOf(input, result)) {
     throw pipelineError(pipeline.name, takesInput('returned what it was called with instead of the item'));
+  }
+  if (result instanceof Error) {
+    throw pipelineError(
+      pipeline.name,
+      new TypeError(`returned ${result.name} instead of the item: throw it`),
+    );
   }
   if (typeof result !== 'object' || result === null || Array.isArray(result)) {
     const got = Array.isArray(result) ? 'a list' : result === null ? 'null' : `a ${typeof result}`;
@@ -306,6 +346,10 @@ function toJson(item: JsonObject, pipelines: readonly LoadedPipeline[]): string 
 function withNodeId(text: string, item: JsonObject, nodeId: string): string {
   if (text === '{}' || 'node_id' in item) return JSON.stringify({ ...item, node_id: nodeId });
   return `${text.slice(0, -1)},"node_id":${JSON.stringify(nodeId)}}`;
+}
+
+function isTooLong(error: unknown): boolean {
+  return error instanceof CrawlnodeError && error.code === 'too_many_items';
 }
 
 /** Checks the code too, because a pipeline may import its own copy of crawlnode. */

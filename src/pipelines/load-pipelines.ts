@@ -5,6 +5,7 @@ import { SettingsError } from '../errors.js';
 import type { Result } from '../http/message/request.js';
 import { withinTimeout } from '../user-code/callback-timeout.js';
 import type { CrawlContext } from '../user-code/crawl-context.js';
+import { misspeltMethod } from '../user-code/module-methods.js';
 import { construct, inOrder, loadProjectModule, type NamedModule } from '../user-code/project-modules.js';
 import type { BatchPipeline } from './committed/committed-batches.js';
 import type { CommittedItem } from './committed/committed-item.js';
@@ -81,6 +82,8 @@ export interface LoadOptions {
   readonly addNodeId?: boolean;
   /** CALLBACK_ERROR `keep`: an error of a pipeline costs only its item. */
   readonly keepsErrors?: boolean;
+  /** Items of a page whose JSON is longer are refused as `too_many_items`; no bound by default. */
+  readonly maxPageBytes?: number;
   /** A `processItem` that is not over after this time throws; no bound by default. */
   readonly callbackTimeoutMs?: number;
 }
@@ -121,6 +124,9 @@ async function loadPipeline(name: string, options: LoadOptions): Promise<LoadedP
       `ITEM_PIPELINES names ${name}, whose default export is not a pipeline: export a class with processItem({ item }) or committed(batch), or the function processItem.`,
     );
   }
+  const misspelt = misspeltMethod(pipeline, ['processItem', 'committed']);
+  if (misspelt !== null)
+    throw new SettingsError(`ITEM_PIPELINES names ${name}, whose default export ${misspelt}`);
   if ((pipeline.processItem?.length ?? 0) > 1) {
     throw new SettingsError(
       `ITEM_PIPELINES names ${name}, whose processItem takes several parameters: it is called with one object, so write processItem({ item, spider }).`,

@@ -98,6 +98,39 @@ describe('what a generator returns', () => {
   });
 });
 
+describe('a method of a module that nothing calls', () => {
+  const refusal = async (setting: string, module: string) => {
+    await project.write('part.ts', `export default ${module};`);
+    await named(`
+      customSettings = { ${setting}: { './part.ts': 100 } };
+      startUrls = ['${site.url}'];
+      parse() { return { n: 1 }; }`);
+    const { code, stderr } = await run('crawl', 'shop', '--exit-when-done');
+    return `${code}: ${stderr}`;
+  };
+
+  it.each([
+    ['ITEM_PIPELINES', '{ processItem({ item }) { return item; }, comitted(batch) {} }', 'committed'],
+    ['ITEM_PIPELINES', 'class { processItem({ item }) { return item; } closeSpider() {} }', 'close'],
+    ['DOWNLOADER_MIDDLEWARES', 'class { processRequest() {} procesResponse() {} }', 'processResponse'],
+    ['SPIDER_MIDDLEWARES', '{ processSpiderInput() {}, processSpiderOuput() {} }', 'processSpiderOutput'],
+    ['EXTENSIONS', 'class { spiderOpened() {} itemScrapped() {} }', 'itemScraped'],
+  ])('of %s, %s, is refused with the right name', async (setting, module, meant) => {
+    expect(await refusal(setting, module)).toMatch(
+      new RegExp(
+        `^2: .*\\./part\\.ts, whose default export has \\w+, which has no effect; did you mean ${meant}\\?`,
+        's',
+      ),
+    );
+  });
+
+  it('is taken where other code of its module calls it', async () => {
+    const module =
+      'class { processItem({ item }) { return this.comitted(item); } comitted(item) { return item; } }';
+    expect(await refusal('ITEM_PIPELINES', module)).toMatch(/^0: /);
+  });
+});
+
 describe("a pipeline in Scrapy's form", () => {
   const withPipeline = async (module: string) => {
     await project.write('pipelines/price.ts', `export default ${module};`);
@@ -118,6 +151,21 @@ describe("a pipeline in Scrapy's form", () => {
     expect({ summary, lines }).toMatchObject({ summary: { failed: 1, items: 0 }, lines: [] });
     expect(stderr).toContain('./pipelines/price.ts: ');
     expect(stderr).toContain('write processItem({ item })');
+  });
+
+  it('that returns DropItem in place of throwing it fails its page', async () => {
+    await project.write(
+      'pipelines/price.ts',
+      `import { DropItem } from 'crawlnode';
+       export default { processItem: () => new DropItem('no price') };`,
+    );
+    await named(`
+      customSettings = { ITEM_PIPELINES: { './pipelines/price.ts': 100 } };
+      startUrls = ['${site.url}'];
+      parse() { return { n: 1 }; }`);
+    const { summary, stderr } = await crawlLines(project, 'shop');
+    expect(summary).toMatchObject({ failed: 1, items: 0 });
+    expect(stderr).toContain('returned DropItem instead of the item: throw it');
   });
 
   it('with the spider as its second parameter is refused at the start', async () => {

@@ -42,6 +42,9 @@ export function feeds(crawl: () => Crawl): void {
           waiting: 6,
           writerPid: expect.any(Number),
           format: 'csv',
+          seenAtMs: expect.any(Number),
+          checkpoint: null,
+          change: null,
         },
       ]);
     });
@@ -327,6 +330,17 @@ export function feeds(crawl: () => Crawl): void {
       expect((await own.snapshot()).outbox.map(({ feed }) => feed)).toEqual(['feed-1']);
       await own.feeds.release(writer('w'));
       expect((await own.snapshot()).outbox).toEqual([]);
+    });
+
+    it('is nothing any more after a reset: a writer that counted as dead meanwhile has nothing to record', async () => {
+      const { frontier } = await crawl().node();
+      const written = { sequence: 0, lengthBytes: 4, header: '' };
+      await frontier.feeds.open(writer('slow'), { staleMs: 1 });
+      await frontier.feeds.checkpoint(writer('slow'), written);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await frontier.clear(['queue', 'failed', 'dupefilter'], { force: true });
+      await frontier.feeds.checkpoint(writer('slow'), written, 0);
+      expect((await frontier.snapshot()).outbox).toEqual([]);
     });
 
     it('is begun anew by whoever follows a writer that died after its crawl was cleared', async () => {

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe } from 'vitest';
 import { autothrottle } from './autothrottle.js';
 import { backups } from './backups.js';
 import { budgets } from './budgets.js';
+import { changedFeeds } from './changed-feeds.js';
 import { clockBack } from './clock-back.js';
 import { completion } from './completion.js';
 import { cookies } from './cookies.js';
@@ -97,6 +98,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       telemetry,
       repair,
       losses,
+      changedFeeds,
       hostile,
       walk,
     ]) {

@@ -124,6 +124,41 @@ export function runs(crawl: () => Crawl): void {
       expect((await next.frontier.snapshot()).run).toMatchObject({ errorPages: 0, hasGoodPage: false });
     });
 
+    it('is open from its first node to the end of its last one, and says why it closes', async () => {
+      const outsider = await crawl().outsider();
+      const runNow = async () => {
+        const { run } = await outsider.snapshot();
+        return run === null ? null : { closed: run.closed, hasEnded: run.endedAt !== null };
+      };
+      const open = { closed: null, hasEnded: false };
+      await outsider.push([request('a'), request('b')], 'links');
+      expect(await runNow()).toBeNull();
+      const one = await crawl().node();
+      expect(await runNow()).toEqual(open);
+      await one.frontier.control('paused');
+      expect(await runNow()).toEqual(open);
+      await one.frontier.control('running');
+      const two = await crawl().node();
+      await one.frontier.leave('shutdown');
+      expect(await runNow()).toEqual(open);
+      await two.frontier.closeRun('closespider_timeout');
+      expect(await runNow()).toEqual({ closed: 'closespider_timeout', hasEnded: false });
+      await two.frontier.leave('shutdown');
+      expect(await runNow()).toEqual({ closed: 'closespider_timeout', hasEnded: true });
+
+      const quick = { tunables: { nodeTimeoutMs: 300 } };
+      await crawl().node(quick);
+      expect(await runNow()).toEqual(open);
+      const live = async () => (await outsider.snapshot()).nodes.length;
+      await until(live, (nodes) => nodes === 0);
+      await outsider.recover();
+      expect(await runNow()).toEqual(open);
+      const next = await crawl().node(quick);
+      expect(await runNow()).toEqual(open);
+      await next.frontier.leave('finished');
+      expect(await runNow()).toEqual({ closed: 'finished', hasEnded: true });
+    });
+
     it('goes on when all its nodes died and another joins', async () => {
       const quick = { tunables: { nodeTimeoutMs: 300 }, budgets: { maxPages: 2 } };
       const doomed = await crawl().node(quick);

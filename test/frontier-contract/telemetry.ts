@@ -288,7 +288,8 @@ export function telemetry(crawl: () => Crawl): void {
       const survivor = await crawl().node({ id: 'here', tunables: { nodeTimeoutMs: 300 } });
       await crawl().recoverUntil(2, [survivor]);
       await beat(survivor);
-      const { deadNodes, nodes } = await survivor.frontier.snapshot();
+      const { deadNodes, nodes, counters } = await survivor.frontier.snapshot();
+      expect(counters['nodes/died']).toBe(1);
       expect(deadNodes).toMatchObject([{ id: 'gone', pid: process.pid, requests: 2, pages: 0, facts }]);
       expect([...deadNodes[0]!.held].sort()).toEqual([request('a').id, request('b').id].sort());
       expect(nodes.map(({ id }) => id)).not.toContain('gone');

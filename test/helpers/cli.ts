@@ -77,10 +77,11 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Run
   if (child.pid === undefined) throw new Error(`cannot start ${process.execPath}`);
   child.stdin.on('error', () => {}); // a command that does not read its input closes it
   child.stdin.end(options.input ?? '');
-  return watch(child, child.pid, `crawlnode ${args.join(' ')}`);
+  return watchChild(child, child.pid, `crawlnode ${args.join(' ')}`);
 }
 
-function watch(child: ChildProcess, pid: number, name: string): RunningCli {
+/** Watch over a child that leads a process group of its own. */
+export function watchChild(child: ChildProcess, pid: number, name: string): RunningCli {
   let stdout = '';
   let stderr = '';
   child.stdout!.setEncoding('utf8').on('data', (text: string) => {
@@ -143,7 +144,7 @@ function watch(child: ChildProcess, pid: number, name: string): RunningCli {
  * The environment of a user who has set nothing of crawlnode's, only what a process needs to run. But robots.txt is not asked
  * for, so that a site is asked for nothing but the pages of the test. Tests of robots.txt set ROBOTSTXT_OBEY themselves.
  */
-function cleanEnvironment(extra: CliOptions['env'] = {}): NodeJS.ProcessEnv {
+export function cleanEnvironment(extra: CliOptions['env'] = {}): NodeJS.ProcessEnv {
   const kept = [
     'PATH',
     'HOME',

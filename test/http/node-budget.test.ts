@@ -189,6 +189,24 @@ describe('values', () => {
     expect(json(JSON.stringify([text, `${text}\\`, '\\'.repeat(20)]))).toHaveLength(3);
   });
 
+  it('of JSON are names too, where each occurs only once, but not the many names of one object', () => {
+    const json = (value: unknown, maxNodes: number) =>
+      page(JSON.stringify(value), maxNodes, 'application/json').json();
+    const rows = (nameOf: (row: number, column: string) => string) =>
+      Array.from({ length: 100 }, (_, row) => ({ [nameOf(row, 'a')]: 1, [nameOf(row, 'b')]: 2 }));
+    expect(
+      json(
+        rows((_, column) => column),
+        200,
+      ),
+    ).toHaveLength(100);
+    const own = rows((row, column) => `${column}\\"${row}`);
+    expect(codeOf(() => json(own, 200))).toBe('too_complex');
+    expect(json(own, 600)).toHaveLength(100);
+    const table = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`id${n}`, n]));
+    expect(json(table, 800)).toEqual(table);
+  });
+
   it('of CSV are the fields', async () => {
     const read = async (text: string) => {
       const rows: string[][] = [];

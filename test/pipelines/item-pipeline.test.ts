@@ -23,6 +23,7 @@ afterEach(() => folder.remove());
 interface Choice {
   readonly addNodeId?: boolean;
   readonly log?: typeof silentLogger;
+  readonly keepsErrors?: boolean;
 }
 
 /** Pipelines of these numbers; those given as code stand in for a module that exports it. */
@@ -38,6 +39,8 @@ function pipelines(
     loadModule: async (path) => ({ default: code[`./pipelines/${path.split('/').at(-1)}`] }),
     context: contextOf(choice.log),
     addNodeId: choice.addNodeId ?? false,
+    keepsErrors: choice.keepsErrors ?? false,
+    maxPageBytes: 1_000_000,
   });
 }
 
@@ -60,6 +63,8 @@ test('items go to the list and the feeds in the order they were yielded, as one 
   expect(out).toEqual({
     listItems: ['{"n":1}', '{"n":2}'],
     feedItems: ['{"n":1}', '{"n":2}'],
+    listChars: 14,
+    feedChars: 14,
     numbers: [1, 2],
     waiting: [],
     scraped: 2,
@@ -113,6 +118,8 @@ test('DropItem drops one item and counts it; the others go on', async () => {
   expect(await early.process([{ n: 1 }, { n: 2 }, { n: 3 }])).toEqual({
     listItems: ['{"n":2}'],
     feedItems: ['{"n":2}'],
+    listChars: 7,
+    feedChars: 7,
     numbers: [1],
     waiting: [],
     scraped: 1,
@@ -134,6 +141,27 @@ test('DropItem drops one item and counts it; the others go on', async () => {
     drops: [{ pipeline: './pipelines/drop.ts', reason: '1 is odd' }],
     broken: 0,
   });
+});
+
+test('items that cannot fit are refused before their JSON is made, in the list and in the feeds', async () => {
+  const { process } = await pipelines({ RedisPipeline: 300 });
+  // Far more JSON than V8's longest string holds.
+  const text = '\u0001'.repeat(100_000_000);
+  const tooMany = { code: 'too_many_items', message: expect.stringContaining('more than 1000000 bytes') };
+  await expect(process([{ text }])).rejects.toMatchObject(tooMany);
+  await expect(process([{ list: [{ [text]: 1 }] }])).rejects.toMatchObject(tooMany);
+  await expect(process(new Array(400_000).fill({}).map(() => ({})))).resolves.toMatchObject({
+    scraped: 400_000,
+  });
+  const half = { text: 'x'.repeat(600_000) };
+  await expect(process([half, half])).rejects.toMatchObject(tooMany);
+  const drop = () => {
+    throw new DropItem('small');
+  };
+  const dropping = await pipelines({ './pipelines/drop.ts': 1 }, { './pipelines/drop.ts': drop });
+  await expect(dropping.process([half, half])).resolves.toMatchObject({ scraped: 0 });
+  const keeping = await pipelines({ RedisPipeline: 300 }, {}, { keepsErrors: true });
+  await expect(keeping.process([{ text }])).rejects.toMatchObject(tooMany);
 });
 
 test('CloseSpider drops its item, and the page says so; the others go on', async () => {

@@ -1,6 +1,10 @@
 /** R35: what sites see of a polite fleet, by their own access logs. */
+import { chmod, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { beginCrawl } from '../harness/crawling.mjs';
 import { startSite } from '../harness/local-site.mjs';
+import { startNginx } from '../harness/nginx.mjs';
+import { atCleanUp, tempDir } from '../harness/stage.mjs';
 
 const engines = ['redis', 'embedded'];
 const DELAY_MS = 500;
@@ -16,7 +20,8 @@ export const politeness = [
   {
     row: 'R35',
     fault: 'a domain with a delay of 0.5 s beside two without, 4 nodes: its distances, and their speed',
-    // Speeds are compared, so nothing may run beside it.
+    // Speeds are compared, and a node that waits for the CPU after it began a download shortens a distance: nothing may run beside it.
+    isAlone: true,
     isLong: true,
     engines,
     run: slowBesideQuick,
@@ -36,10 +41,10 @@ async function crawlSites(row, sites, settings) {
   const site = {
     args: ['-a', `start=${sites.map(({ url }) => url).join(' ')}`],
     urls: sites.flatMap(({ urls }) => urls),
-    log: async () =>
-      sites.flatMap(({ requests, origin }) =>
-        requests.map((each) => ({ ...each, path: origin + each.path })),
-      ),
+    log: async () => {
+      const logs = await Promise.all(sites.map(({ log }) => log()));
+      return logs.flatMap((log, n) => log.map((each) => ({ ...each, path: sites[n].origin + each.path })));
+    },
   };
   const crawling = await beginCrawl(row, {
     site,
@@ -51,16 +56,37 @@ async function crawlSites(row, sites, settings) {
 async function slowBesideQuick(row) {
   const alone = await quickSites();
   const { problems } = await crawlSites(row, alone, {});
-  const [slow, beside] = [await startSite({ pages: 40, host: '127.0.0.2' }), await quickSites()];
+  const [slow, beside] = [await slowSite(40), await quickSites()];
   const slot = { [new URL(slow.url).host]: { delay: DELAY_MS / 1_000, randomize_delay: false } };
   const verdict = await crawlSites(row, [slow, ...beside], { DOWNLOAD_SLOTS: slot });
-  const least = Math.min(...gapsOf(slow));
+  const least = Math.min(...gapsOf(await slow.log()));
   verdict.problems.push(...problems);
   if (least < LEAST_GAP_MS) verdict.problems.push(`two requests ${least} ms apart`);
   const shares = beside.map((site, n) => speedOf(site) / speedOf(alone[n]));
   if (Math.min(...shares) < LEAST_SPEED) verdict.problems.push('a site without a delay was held up');
   const percent = shares.map((share) => `${(100 * share).toFixed(0)} %`).join(' and ');
   return { ...verdict, note: `least distance ${least} ms, the others at ${percent} of their speed` };
+}
+
+/**
+ * A site of nginx, whose access log has the instants of its own clock: that of a site in this process shows each request late when this
+ * process waits for the CPU, and then two of them too close.
+ */
+async function slowSite(pages) {
+  const [root, dir] = [await tempDir('pages'), await tempDir('nginx')];
+  // The worker of nginx is another user than root.
+  await chmod(root, 0o755);
+  const nameOf = (n) => (n === 0 ? 'index.html' : `p${n}.html`);
+  for (let n = 0; n < pages; n++) {
+    const links = [2 * n + 1, 2 * n + 2]
+      .filter((to) => to < pages)
+      .map((to) => `<a href="/${nameOf(to)}">link</a>`);
+    await writeFile(path.join(root, nameOf(n)), `<html><body>${links.join('')}</body></html>`);
+  }
+  const { url, log, stop } = await startNginx(root, dir);
+  atCleanUp(stop);
+  const urls = Array.from({ length: pages }, (_, n) => (n === 0 ? url : url + nameOf(n)));
+  return { url, origin: new URL(url).origin, urls, log };
 }
 
 /** Two sites whose speed is bound by their latency and the concurrency of a domain, not by this machine. */
@@ -96,7 +122,7 @@ async function autoThrottle(row) {
     AUTOTHROTTLE_ENABLED: true,
     RANDOMIZE_DOWNLOAD_DELAY: false,
   });
-  const gaps = gapsOf(site);
+  const gaps = gapsOf(site.requests);
   let delayMs = 5_000;
   for (const [n, gap] of gaps.slice(0, 10).entries()) {
     if (Math.abs(gap - delayMs) > AUTOTHROTTLE_TOLERANCE_MS)
@@ -109,7 +135,7 @@ async function autoThrottle(row) {
   return { ...verdict, note: `first ${gaps.slice(0, 6).join(' ')} ms, in the end ${median} ms` };
 }
 
-function gapsOf({ requests }) {
+function gapsOf(requests) {
   const times = requests.map(({ startMs }) => startMs).sort((a, b) => a - b);
   return times.slice(1).map((time, n) => time - times[n]);
 }

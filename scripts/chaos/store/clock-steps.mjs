@@ -1,4 +1,7 @@
-/** R25: the clock of the store is set back or forward by an hour during a crawl. It goes on, and no node counts as dead. */
+/**
+ * R25: the clock of the store is set back or forward by an hour during a crawl, or back between two runs of it. It goes on, and no node
+ * counts as dead.
+ */
 import { beginCrawl } from '../harness/crawling.mjs';
 import { startSite } from '../harness/local-site.mjs';
 import { durable, startStore } from '../harness/redis.mjs';
@@ -11,14 +14,18 @@ const LONGEST_STANDSTILL_MS = 8_000;
 const FALSE_DEATH = 'sent no heartbeat';
 const WARNING = 'the clock of the store is';
 
-export const clockSteps = Object.entries({ back: -HOUR_S, forward: HOUR_S }).map(([direction, seconds]) => ({
+export const clockSteps = [
+  ['back by an hour, in a crawl', -HOUR_S, false],
+  ['forward by an hour, in a crawl', HOUR_S, false],
+  ['an hour earlier at the next run of a crawl', -HOUR_S, true],
+].map(([step, seconds, isBetween]) => ({
   row: 'R25',
-  fault: `the store's clock is set ${direction} by an hour, in a crawl with a delay and retries on 2 nodes`,
+  fault: `the store's clock is set ${step} with a delay and retries on 2 nodes`,
   engines: ['redis', 'embedded'],
-  run: (row) => stepClock(row, seconds),
+  run: (row) => stepClock(row, seconds, isBetween),
 }));
 
-async function stepClock(row, seconds) {
+async function stepClock(row, seconds, isBetween) {
   const clock = await steppedClock();
   const onRedis = row.engine === 'redis';
   const failures = new Map([
@@ -42,8 +49,13 @@ async function stepClock(row, seconds) {
   await crawling.untilAllCrawl();
   await crawling.untilPart(0.25);
   const times = Number(!crawling.isOver);
+  if (isBetween) {
+    for (const node of crawling.nodes) node.signal('SIGTERM');
+    await crawling.ends();
+  }
   const atMs = Date.now();
   clock.set(seconds);
+  if (isBetween) for (const n of [0, 1]) crawling.start(n, [], wrap);
   const verdict = await crawling.verdict();
   const starts = verdict.log.map(({ startMs }) => startMs).filter((startMs) => startMs >= atMs);
   const standstillMs = Math.max(0, ...starts.map((startMs, n) => startMs - (starts[n - 1] ?? atMs)));
@@ -52,7 +64,7 @@ async function stepClock(row, seconds) {
   if (deaths > 0) verdict.problems.push(`${deaths} nodes counted as dead by the step alone`);
   if (verdict.refetched > 4) verdict.problems.push(`${verdict.refetched - 4} pages were fetched again`);
   const happened =
-    seconds < 0
+    seconds < 0 && !isBetween
       ? { 'warnings of the clock': crawling.saidTimes(WARNING) }
       : { 'clocks that show the step': Number(await isStepped(crawling, seconds)) };
   return { ...verdict, times, happened, note: `a standstill of ${standstillMs} ms` };
@@ -60,7 +72,7 @@ async function stepClock(row, seconds) {
 
 /** By the server, or by the log of a node. */
 async function isStepped({ redis, lives }, seconds) {
-  const since = Date.now() / 1_000 + seconds / 2;
-  if (redis !== null) return Number((await redis.db.time())[0]) > since;
-  return lives.some((node) => node.lines().some(({ time }) => Date.parse(time) / 1_000 > since));
+  const isFar = (atS) => Math.abs(Date.now() / 1_000 + seconds - atS) < Math.abs(seconds) / 2;
+  if (redis !== null) return isFar(Number((await redis.db.time())[0]));
+  return lives.some((node) => node.lines().some(({ time }) => isFar(Date.parse(time) / 1_000)));
 }

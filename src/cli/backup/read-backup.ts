@@ -1,6 +1,6 @@
 /** Reads a backup line by line, and reports the position of the first damage. */
 import { createHash, type Hash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import { CrawlnodeError, messageOf, UsageError } from '../../errors.js';
 import type { BackupEntry } from '../../frontier/backup/entry.js';
 import type { Shape } from '../../frontier/frontier.js';
@@ -177,6 +177,8 @@ export class BackupReader {
 
 /** The lines without their line feeds. An incomplete last line is dropped. @throws UsageError when the file cannot be opened. */
 async function* readLines(file: string): AsyncIterable<Buffer> {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)
+    throw new UsageError(`the backup ${file} is no regular file: it is read twice, so save it first`);
   const source = createReadStream(file, { highWaterMark: READ_BYTES });
   const plain = await decompressGzip(file, source).catch((error) => {
     throw new UsageError(`the backup ${file} cannot be read: ${messageOf(error)}`, { cause: error });

@@ -1,12 +1,15 @@
 /** `crawlnode doctor`: checks machine, store and crawls, and says how to fix problems. */
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import { examineFeeds } from '../../crawler/feeds/examine-feeds.js';
+import { userFeedRecords } from '../../crawler/feeds/user-feed-records.js';
 import { openOptions } from '../../crawler/project/open-frontier.js';
 import { DamagedStoreError, FrontierUnavailableError, RefusedError, UsageError } from '../../errors.js';
 import { howMany, n } from '../../format-amounts.js';
 import { openFrontier } from '../../frontier/choose-engine.js';
 import { findingsAbout } from '../../frontier/findings.js';
 import type { Finding, Frontier, Snapshot } from '../../frontier/frontier.js';
+import { changeOf } from '../../pipelines/feeds/changed-feed.js';
 import type { Settings } from '../../settings/schema.js';
 import { problemsOf } from '../../spider/loading/discover.js';
 import type { CliCommand } from '../command.js';
@@ -21,7 +24,13 @@ import {
   loadSpiderOrSettings,
   type SettingTexts,
 } from '../project/open-project.js';
-import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../reports/doctor-findings.js';
+import {
+  crawlFindings,
+  feedFindings,
+  nodeVersion,
+  type SpiderFinding,
+  showFindings,
+} from '../reports/doctor-findings.js';
 import { openFiles } from '../reports/file-permissions.js';
 import { limitBreaches, type RepairedCrawl, readerOf, repairCrawl } from '../reports/repair-crawl.js';
 import { repairDamagedStore } from '../reports/repair-damaged-store.js';
@@ -32,7 +41,8 @@ and disk), and each crawl in it, even one that a node would refuse. Without --re
 for each finding, with what to do. Exit code: 0 no problem, 1 a problem, 4 the store cannot be reached.
 
 --accept-losses counts requests whose records vanished as removed: the crawl goes on without these pages and what they link to,
-and its next run may be green again. Use it last: --repair brings back each request whose record is still there.
+and its next run may be green again. Use it last: --repair brings back each request whose record is still there. It also accepts
+that a file of items is gone or was changed: the next run, or "items SPIDER export", writes what waits for it, to a new file if it is gone.
 
 --repair pauses the crawl, rebuilds queues and counters from the records of the requests, and continues the crawl. Afterwards
 each request that is not done is pending in its old order, delayed or failed, and exists once. It names what it cannot bring back,
@@ -58,7 +68,7 @@ export const command: CliCommand = {
       )
       .option(
         '--accept-losses',
-        'count the lost requests as removed, and go on without them; needs a spider, and comes after --repair where both are given',
+        'go on without lost requests, and without what files of items have lost; needs a spider, and comes after --repair where both are given',
       )
       .option('--force', 'repair even if nodes are live: they drop their current pages and join again')
       .addOption(jobOption())
@@ -85,7 +95,9 @@ export const command: CliCommand = {
       const crawl = crawlArguments(context, { spider: name, job });
       const of = { spider: name, crawl, settings };
       try {
-        const found = await examine(of, depth).catch((error: unknown) => damagedStore(error, of, depth));
+        const found = await examine(context, of, depth).catch((error: unknown) =>
+          damagedStore(error, of, depth),
+        );
         const words = (text: string) => fillCrawlArguments(text, crawl);
         const shown = found.map(({ message, action, ...rest }) => ({
           ...{ ...rest, message: words(message), action: action === null ? null : words(action) },
@@ -148,10 +160,10 @@ interface Depth {
   readonly acceptLosses: boolean;
 }
 
-async function examine(of: RepairedCrawl, depth: Depth): Promise<Finding[]> {
+async function examine({ env }: Context, of: RepairedCrawl, depth: Depth): Promise<Finding[]> {
   const { spider, crawl, settings } = of;
   const options = openOptions(settings, spider);
-  const { found, ok, info, problem } = findingsAbout('crawl');
+  const { found, ok, problem } = findingsAbout('crawl');
   if (options.store.engine === 'embedded' && !existsSync(options.store.dir)) {
     const store = findingsAbout('store');
     store.ok('store', `nothing is stored in ${options.store.dir} yet; the first seed or crawl makes it`);
@@ -176,21 +188,41 @@ async function examine(of: RepairedCrawl, depth: Depth): Promise<Finding[]> {
     const isCounted =
       depth.deep || !seen.some(({ level, check }) => level === 'problem' && check === 'record');
     const checked = isCounted ? await invariants(of, frontier, depth) : [];
+    const files = { records: userFeedRecords(env, options), settings };
     // After a repair, which may have found lost requests, or others lost.
-    const lost = depth.acceptLosses ? await frontier.acceptLosses() : null;
+    if (depth.acceptLosses) found.push(...(await acceptLosses(frontier, crawl, files)));
     const mayRepair = !depth.deep || checked.some(({ level }) => level === 'problem');
     const snapshot = await frontier.snapshot();
     ok('crawl', `${frontier.engine} engine, ${countsOf(snapshot)}`);
     found.push(...crawlFindings(crawl, snapshot, settings.NODE_TIMEOUT * 1000, mayRepair));
-    if (lost === 0) ok('losses_accepted', 'no request is lost');
-    else if (lost !== null) {
-      const message = `${howMany(lost, 'lost request')} counted as removed: this crawl goes on without them`;
-      info('losses_accepted', message, `to fetch such a page all the same: crawlnode seed ${crawl} URL`);
-    }
+    found.push(...feedFindings(snapshot.outbox, await examineFeeds(snapshot, files)));
     return [...seen, ...found, ...checked];
   } finally {
     await frontier.close();
   }
+}
+
+/** Go on without lost requests, and without what files have lost, also where no node has found it yet. */
+async function acceptLosses(
+  frontier: Frontier,
+  crawl: string,
+  files: Parameters<typeof examineFeeds>[1],
+): Promise<Finding[]> {
+  const { found, ok, info } = findingsAbout('crawl');
+  for (const { feed, change, isOfCrawl } of await examineFeeds(await frontier.snapshot(), files)) {
+    if (isOfCrawl) await frontier.feeds.noteChange(feed, change);
+  }
+  const changed = (await frontier.snapshot()).outbox.flatMap(({ path, change }) =>
+    change === null ? [] : [changeOf(path, change)],
+  );
+  const lost = await frontier.acceptLosses();
+  if (lost + changed.length === 0) ok('losses_accepted', 'nothing is lost');
+  if (lost > 0) {
+    const message = `${howMany(lost, 'lost request')} counted as removed: this crawl goes on without them`;
+    info('losses_accepted', message, `to fetch such a page all the same: crawlnode seed ${crawl} URL`);
+  }
+  for (const what of changed) info('losses_accepted', `accepted: ${what}`, null);
+  return found;
 }
 
 /** The findings for a damaged store file; with --repair it is repaired. @throws any other error */

@@ -2,13 +2,12 @@
  * `crawlnode items S list|export`. `list` shows the items list. `export` with a file moves the list into the file. Without
  * one, it writes items that nodes of this machine committed for their own files but did not write before they died.
  */
-import { existsSync } from 'node:fs';
 import os from 'node:os';
 import { Argument, type Command } from 'commander';
 import { exportItems } from '../../crawler/feeds/export-items.js';
 import { type FeedTarget, feedTargets } from '../../crawler/feeds/feed-targets.js';
 import type { FeedsOfCrawl } from '../../crawler/feeds/open-target.js';
-import { orphanOf, writeOrphanedFeed } from '../../crawler/feeds/orphaned-feeds.js';
+import { isElsewhere, orphanOf, writeOrphanedFeed } from '../../crawler/feeds/orphaned-feeds.js';
 import { userFeedRecords } from '../../crawler/feeds/user-feed-records.js';
 import { type CrawlName, crawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
@@ -197,8 +196,8 @@ async function exportOne(feed: OutboxSnapshot, how: FeedsOfCrawl): Promise<Expor
       true,
     );
   }
-  if (!existsSync(path)) {
-    return stays('the file is not there: put it back, or run this where it is (another container?)', true);
+  if (isElsewhere(orphan, how)) {
+    return stays('the file is not there: run this where it is (another container?)', true);
   }
   try {
     const written = await writeOrphanedFeed(orphan, how);

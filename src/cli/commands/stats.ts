@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { type CrawlName, crawlName, crawlsInStore } from '../../crawler/project/crawls-in-store.js';
 import { openOptions } from '../../crawler/project/open-frontier.js';
-import { statsOf } from '../../crawler/stats/crawl-stats.js';
+import { type CrawlStats, statsOf } from '../../crawler/stats/crawl-stats.js';
 import { type DomainOrder, DomainReader, domainOrders } from '../../crawler/stats/domain-reports.js';
 import { readHistory } from '../../crawler/stats/read-history.js';
 import { StatsReader } from '../../crawler/stats/read-stats.js';
@@ -20,20 +20,17 @@ import { atLeastOne } from '../options/option-parsers.js';
 import { jobOption, settingTextsOf } from '../options/spider-argument.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
 import { isMissingJob, noSuchJob } from '../reports/crawl-state-text.js';
-import { detail, type StatsSample, sampleStats, watchLine } from '../reports/stats-detail.js';
+import { detail, watchLine } from '../reports/stats-detail.js';
 import { crawlsTable } from '../reports/stats-table.js';
 import { domainsTable, eventsTable, historyTable } from '../reports/telemetry-tables.js';
 import { stopOnSignal } from '../signals/run-until-signal.js';
 import { type Paint, paintFor } from '../terminal/colour.js';
-import type { ScreenSize } from '../terminal/fit-screen.js';
-import { redrawOn } from '../terminal/live-line.js';
 
 const WATCH_MS = 1_000;
 
 const help = `
 With a spider it shows the crawl in detail. Without one it shows a row for each crawl in the store and for each spider of
-the project. It puts almost no load on the store, even with --watch. The rate of pages is what the nodes report. The other
-rates are changes since the last update.
+the project. It puts almost no load on the store, even with --watch. The rate of pages is what the nodes report.
 
 Examples:
   crawlnode stats
@@ -47,7 +44,10 @@ export const command: CliCommand = {
   define: (command: Command) =>
     void command
       .argument('[spider]', 'without it, all crawls')
-      .option('--watch', 'update every second, with rates; in a pipe one line per second (Ctrl-C ends it)')
+      .option(
+        '--watch',
+        'a live view: rates over time, nodes, domains, events (q ends it); in a pipe one line per second',
+      )
       .option('--domains', 'the domains of the crawl: answers, failures, latency, and what they wait for')
       .addOption(
         new Option(
@@ -78,29 +78,29 @@ export const command: CliCommand = {
     if (crawls.length === 0) note(context, 'no spiders in SPIDER_MODULES, and no crawls in the store');
     try {
       if (view !== null) return await view.show(context, crawls[0]!.frontier);
-      const read = sampler(crawls, spider !== undefined);
-      const json = (samples: readonly StatsSample[]) =>
-        spider === undefined ? samples.map(({ stats }) => stats) : samples[0]?.stats;
+      const read = readerOf(crawls, spider !== undefined);
+      const json = (all: readonly CrawlStats[]) => (spider === undefined ? all : all[0]);
       const paint = paintFor(context, context.stdout);
-      const text = (samples: readonly StatsSample[], screen: ScreenSize | null) => {
+      const text = (all: readonly CrawlStats[]) => {
         const nowMs = Date.now();
         const columns = context.stdout.isTTY ? context.stdout.columns : null;
-        const stats = samples.map((sample) => sample.stats);
-        if (spider === undefined) return crawlsTable(stats, paint, nowMs, columns);
-        const crawl = crawlArguments(context, stats[0]!);
-        return detail(samples[0]!, { crawl, paint, nowMs, screen });
+        if (spider === undefined) return crawlsTable(all, paint, nowMs, columns);
+        return detail(all[0]!, { crawl: crawlArguments(context, all[0]!), paint, nowMs });
       };
-      if (options.watch === true) await watch(context, read, json, text);
-      else if (crawls.length > 0 || context.globals.json) {
-        const samples = await read();
-        const [first] = samples;
-        if (first !== undefined && samples.every(({ stats }) => isMissingJob(stats)))
-          note(
-            context,
-            noSuchJob(spider === undefined ? `of the job ${first.stats.job}` : crawlName(first.stats)),
-          );
-        if (context.globals.json) printJson(context, json(samples));
-        else print(context, text(samples, null));
+      if (options.watch === true) {
+        if (context.globals.json || !context.stdout.isTTY) await writeLines(context, read, json);
+        else {
+          const { watchAgain, watchCrawl } = await import('../reports/watch-crawl.js');
+          if (spider === undefined) await watchAgain(context, read, text, stopOnSignal());
+          else await watchCrawl(context, crawls[0]!, stopOnSignal());
+        }
+      } else if (crawls.length > 0 || context.globals.json) {
+        const all = await read();
+        const [first] = all;
+        if (first !== undefined && all.every(isMissingJob))
+          note(context, noSuchJob(spider === undefined ? `of the job ${first.job}` : crawlName(first)));
+        if (context.globals.json) printJson(context, json(all));
+        else print(context, text(all));
       }
       return 0;
     } finally {
@@ -166,23 +166,13 @@ function viewFrom<T>(
   };
 }
 
-/**
- * @param isDetailed for the view of one crawl
- * @returns a function that samples all of them and compares each with its previous sample.
- */
-function sampler(crawls: readonly Crawl[], isDetailed: boolean): () => Promise<StatsSample[]> {
+/** @param isDetailed for the view of one crawl */
+function readerOf(crawls: readonly Crawl[], isDetailed: boolean): () => Promise<CrawlStats[]> {
   const readers = crawls.map((crawl) => {
     const reader = new StatsReader(crawl);
     return isDetailed ? () => reader.read() : async () => statsOf(crawl, await crawl.frontier.snapshot());
   });
-  let last: readonly StatsSample[] = [];
-  return async () => {
-    const samples = await Promise.all(
-      readers.map(async (read, at) => sampleStats(await read(), performance.now(), last[at])),
-    );
-    last = samples;
-    return samples;
-  };
+  return () => Promise.all(readers.map((read) => read()));
 }
 
 async function openCrawls(
@@ -234,22 +224,22 @@ function byName(a: CrawlName, b: CrawlName): number {
   return (a.job ?? '') < (b.job ?? '') ? -1 : 1;
 }
 
-/** Print samples at an interval. A terminal is redrawn in place; a pipe gets one line per sample, or JSON with --json. */
-async function watch(
+/** Without a terminal: a line for each crawl every second, or one of JSON. */
+async function writeLines(
   context: Context,
-  read: () => Promise<StatsSample[]>,
-  json: (samples: readonly StatsSample[]) => unknown,
-  text: (samples: readonly StatsSample[], screen: ScreenSize) => string,
+  read: () => Promise<CrawlStats[]>,
+  json: (all: readonly CrawlStats[]) => unknown,
 ): Promise<void> {
-  const redraw = context.globals.json || !context.stdout.isTTY ? null : await redrawOn(process.stdout);
+  if (!context.globals.json)
+    note(
+      context,
+      'this is no terminal: a line every second. --json gives all of it, and --history what was before',
+    );
   const stop = stopOnSignal();
   while (!stop.aborted) {
-    const samples = await read();
-    if (context.globals.json) printJsonLine(context, json(samples));
-    else if (redraw !== null) {
-      // One row fewer than the screen, because the final line feed would scroll it.
-      redraw(text(samples, { columns: context.stdout.columns, rows: context.stdout.rows - 1 }));
-    } else for (const sample of samples) print(context, watchLine(sample, new Date()));
+    const all = await read();
+    if (context.globals.json) printJsonLine(context, json(all));
+    else for (const stats of all) print(context, watchLine(stats, new Date()));
     await sleep(WATCH_MS, undefined, { signal: stop }).catch(() => {});
   }
 }

@@ -2,14 +2,15 @@
  * Reads seeds and URLs from arguments, a file and stdin, gzip or not: one a line, or a column of CSV or JSON lines.
  * Memory is constant.
  */
-import { constants, createReadStream, type ReadStream } from 'node:fs';
+import { constants, createReadStream, openSync, type ReadStream, statSync } from 'node:fs';
 import { access } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import path from 'node:path';
 import { addAbortSignal, pipeline, type Readable } from 'node:stream';
 import type { SeedText } from '../../crawler/seeds/seed-text.js';
 import { UsageError } from '../../errors.js';
 import { MAX_SEED_BYTES } from '../../frontier/frontier.js';
-import type { Context } from '../context.js';
+import { type Context, note } from '../context.js';
 import { decompressGzip } from './decompress.js';
 import { splitLines } from './split-lines.js';
 
@@ -50,11 +51,23 @@ export async function* readLines(
 ): AsyncIterable<SeedText> {
   for (const text of seeds) yield { text, where: `seed ${JSON.stringify(text)}` };
   for (const { path: file, column: ofFile } of files) {
+    if (statSync(file, { throwIfNoEntry: false })?.isFIFO() === true) {
+      yield* streamSeeds(file, openPipe(context, file), ofFile, reading);
+      continue;
+    }
     const stream = createReadStream(file, { highWaterMark: 256 * 1024 });
     reading.opened?.(stream);
     yield* streamSeeds(file, stream, ofFile, reading);
   }
   if (stdin) yield* streamSeeds('stdin', context.stdin, column, reading);
+}
+
+/** A named pipe is not opened as a file: that waits for a writer, and a process cannot end while it does. */
+function openPipe(context: Context, file: string): Socket {
+  // Those of a shell, as in `--file <(command)`, have a writer already.
+  if (!file.startsWith('/dev/'))
+    note(context, `${file} is a named pipe: waiting for a program that writes to it`);
+  return new Socket({ fd: openSync(file, constants.O_RDONLY | constants.O_NONBLOCK) });
 }
 
 async function* streamSeeds(

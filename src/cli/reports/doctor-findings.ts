@@ -1,5 +1,6 @@
 /** The findings of `doctor`, their output, and the checks that need only a snapshot of a crawl. */
 
+import type { ChangedFeed } from '../../crawler/feeds/examine-feeds.js';
 import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { isPipelineOutbox } from '../../feed-outbox.js';
 import { duration, howMany, n } from '../../format-amounts.js';
@@ -7,6 +8,7 @@ import { findingsAbout } from '../../frontier/findings.js';
 import type { Finding, Snapshot } from '../../frontier/frontier.js';
 import { whatToDo } from '../../node/losses/lost-requests.js';
 import { vanishedMessage } from '../../node/losses/vanished-fingerprints.js';
+import { changeOf, wayOn } from '../../pipelines/feeds/changed-feed.js';
 import { type Context, print, printJson } from '../context.js';
 import { paintFor } from '../terminal/colour.js';
 import { oneLine } from '../terminal/printable.js';
@@ -155,6 +157,20 @@ export function crawlFindings(
   else if (failed > 0) info('failed', `${howMany(failed, 'request')} failed for good`, list);
   if (control !== 'running' && snapshot.pending + snapshot.delayed + nodes.length > 0) {
     info('control', `the crawl is ${control}`, `crawlnode resume ${crawl}`);
+  }
+  return found;
+}
+
+/** The feed files that are not as the crawl has left them: by the store, of any machine, and by a look at those of this one. */
+export function feedFindings(outbox: Snapshot['outbox'], seen: readonly ChangedFeed[]): Finding[] {
+  const { found, info, problem } = findingsAbout('crawl');
+  for (const { path, host, change } of outbox) {
+    if (change !== null) problem('feed_changed', `on ${host}: ${changeOf(path, change)}`, wayOn(path));
+  }
+  for (const { feed, path, change, isOfCrawl } of seen) {
+    if (outbox.some((known) => known.feed === feed && known.change !== null)) continue;
+    if (isOfCrawl) problem('feed_changed', changeOf(path, change), wayOn(path));
+    else info('feed_changed', `a file of an ended run: ${path} ${change.what}`, null);
   }
   return found;
 }

@@ -5,19 +5,12 @@ import { type CrawlStats, committedItems } from '../../crawler/stats/crawl-stats
 import { byteSize, duration, howMany, n } from '../../format-amounts.js';
 import { isRunning } from '../../frontier/feed-claim.js';
 import { dupefilterInWords } from '../../frontier/shared-settings/shape-differences.js';
+import { changeOf } from '../../pipelines/feeds/changed-feed.js';
 import { alignColumns } from '../terminal/align-columns.js';
 import type { Paint } from '../terminal/colour.js';
-import { fitScreen, type ScreenSize, type Section } from '../terminal/fit-screen.js';
 import { oneLine } from '../terminal/printable.js';
 import { runText, stateText } from './crawl-state-text.js';
 import { deadNodeRow, etaText, heldLines, worstDomainRow } from './telemetry-tables.js';
-
-/** The stats of a crawl at one instant. `rates` is the change per second since the previous sample; null for the first. */
-export interface StatsSample {
-  readonly stats: CrawlStats;
-  readonly atMs: number;
-  readonly rates: Readonly<Record<RatedField, number>> | null;
-}
 
 /** A page that takes longer is worth a look. */
 const LONG_LEASE_MS = 30_000;
@@ -25,63 +18,38 @@ const LONG_LEASE_MS = 30_000;
 /** Requests of each dead node; `--json` has more. */
 const HELD_SHOWN = 5;
 
-/** Fields with a rate. The rate of pages is in the heading, as the nodes report it. */
-const ratedFields = ['pending', 'failed', 'seen', 'items'] as const;
-type RatedField = (typeof ratedFields)[number];
-
-/** @param before the previous sample of the same crawl. */
-export function sampleStats(stats: CrawlStats, atMs: number, before: StatsSample | undefined): StatsSample {
-  const seconds = before === undefined ? 0 : (atMs - before.atMs) / 1000;
-  if (before === undefined || seconds <= 0) return { stats, atMs, rates: null };
-  const rates = Object.fromEntries(
-    ratedFields.map((name) => {
-      const rate = (countOf(stats, name) - countOf(before.stats, name)) / seconds;
-      // A total decreases only by a reset, retry or export, which is not a rate.
-      return [name, name === 'pending' ? rate : Math.max(0, rate)];
-    }),
-  ) as Record<RatedField, number>;
-  return { stats, atMs, rates };
-}
-
-function countOf(stats: CrawlStats, name: RatedField): number {
-  return name === 'items' ? committedItems(stats) : stats[name];
-}
-
 /** Options of the detailed view. */
 export interface DetailOptions {
   /** The arguments that select it (`crawlArguments`). */
   readonly crawl: string;
   readonly paint: Paint;
   readonly nowMs: number;
-  /** The screen it must fit; counters are cut first. Null for no limit. */
-  readonly screen: ScreenSize | null;
 }
 
 /** The detailed view of a crawl: requests by state, memory, run, nodes, feed files and counters. */
-export function detail(sample: StatsSample, { crawl, paint, nowMs, screen }: DetailOptions): string {
-  const { stats } = sample;
-  const sections: Section[] = [
-    {
-      cutFirst: 0,
-      lines: [`${paint('bold', crawlName(stats))}  (${stats.engine})  ${stateText(stats, paint, nowMs)}`],
-    },
-    { cutFirst: 0, lines: countLines(sample, crawl, paint) },
-    { cutFirst: 1, lines: paceLines(stats, paint) },
-    { cutFirst: 5, lines: storageLines(stats, paint, nowMs) },
-    section(2, 'nodes', nodeRows(stats.nodes), paint),
-    { cutFirst: 3, lines: deadNodeLines(stats.deadNodes, paint, nowMs) },
-    section(4, 'nodes without a heartbeat', nodeRows(stats.silentNodes), paint),
-    section(3, 'worst domains', stats.worstDomains.map(worstDomainRow), paint),
-    section(3, 'feed files', feedRows(stats.feeds), paint),
-    section(3, 'pipelines of committed items', pipelineRows(stats.pipelines), paint),
-    section(3, 'custom stats', namedRows(stats.customStats), paint),
-    section(6, 'counters', namedRows(stats.counters), paint),
+export function detail(stats: CrawlStats, { crawl, paint, nowMs }: DetailOptions): string {
+  const sections: readonly (readonly string[])[] = [
+    [`${paint('bold', crawlName(stats))}  (${stats.engine})  ${stateText(stats, paint, nowMs)}`],
+    countLines(stats, crawl, paint),
+    paceLines(stats, paint),
+    storageLines(stats, paint, nowMs),
+    section('nodes', nodeRows(stats.nodes), paint),
+    deadNodeLines(stats.deadNodes, paint, nowMs),
+    section('nodes without a heartbeat', nodeRows(stats.silentNodes), paint),
+    section('worst domains', stats.worstDomains.map(worstDomainRow), paint),
+    section('feed files', feedRows(stats.feeds), paint),
+    section('pipelines of committed items', pipelineRows(stats.pipelines), paint),
+    section('custom stats', namedRows(stats.customStats), paint),
+    section('counters', namedRows(stats.counters), paint),
   ];
-  return fitScreen(sections, screen ?? { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY });
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n');
 }
 
 /** One sample as a line, for `--watch` in a pipe. */
-export function watchLine({ stats }: StatsSample, now: Date): string {
+export function watchLine(stats: CrawlStats, now: Date): string {
   const parts = Object.entries({
     start_urls: stats.startUrls,
     pending: stats.pending,
@@ -95,7 +63,7 @@ export function watchLine({ stats }: StatsSample, now: Date): string {
   return `${now.toISOString().slice(0, 19)}Z  ${crawlName(stats)}  ${parts.join(' · ')} · ${state}`;
 }
 
-function countLines({ stats, rates }: StatsSample, crawl: string, paint: Paint): string[] {
+function countLines(stats: CrawlStats, crawl: string, paint: Paint): string[] {
   const alone = stats.suspects === 0 ? '' : `, ${n(stats.suspects)} of them one at a time, after a crash`;
   const rows: readonly (readonly [label: string, value: number, meaning: string])[] = [
     ['start_urls', stats.startUrls, 'seeds not read yet'],
@@ -110,9 +78,8 @@ function countLines({ stats, rates }: StatsSample, crawl: string, paint: Paint):
   const width = Math.max(...rows.map(([, value]) => n(value).length));
   const lines = rows.map(([label, value, meaning]) => {
     const shown = n(value).padStart(width);
-    const rate = rates === null ? '' : rateText(hasRate(label) ? rates[label] : 0).padStart(11);
     const painted = label === 'failed' && value > 0 ? paint('red', shown) : shown;
-    return `  ${label.padEnd(10)}  ${painted}${rate}  ${paint('dim', meaning)}`;
+    return `  ${label.padEnd(10)}  ${painted}  ${paint('dim', meaning)}`;
   });
   if (stats.lost > 0) {
     const lost = paint('red', `${howMany(stats.lost, 'request')} lost`);
@@ -133,7 +100,7 @@ function leasableText({ leasable, pending }: CrawlStats): string {
 }
 
 /** What limits the crawl, and how long it takes. */
-function paceLines(
+export function paceLines(
   { limitedBy, limitedByText, eta, wantedNodes, nodes }: CrawlStats,
   paint: Paint,
 ): string[] {
@@ -177,7 +144,7 @@ function namedRows(stats: Readonly<Record<string, number | string>>): string[][]
     .map(([name, value]) => [oneLine(name), typeof value === 'number' ? n(value) : oneLine(value)]);
 }
 
-function nodeRows(nodes: CrawlStats['nodes']): string[][] {
+export function nodeRows(nodes: CrawlStats['nodes']): string[][] {
   return nodes.map((node) => [
     oneLine(node.id),
     `${oneLine(node.host)}:${node.pid}`,
@@ -204,15 +171,19 @@ function factCells({ facts }: CrawlStats['nodes'][number]): string[] {
 function deadNodeLines(nodes: CrawlStats['deadNodes'], paint: Paint, nowMs: number): readonly string[] {
   const last = [...nodes].reverse();
   const rows = last.map((node) => deadNodeRow(node, nowMs));
-  const { lines } = section(3, 'nodes that died within a day', rows, paint);
+  const lines = section('nodes that died within a day', rows, paint);
   // The first line is the title.
   return lines.flatMap((line, at) => (at === 0 ? [line] : [line, ...heldLines(last[at - 1]!, HELD_SHOWN)]));
 }
 
 function feedRows(feeds: CrawlStats['feeds']): string[][] {
-  return feeds.map(({ path, host, waiting, writerPid }) => [
+  return feeds.map(({ path, host, waiting, writerPid, change }) => [
     ...[oneLine(path), oneLine(host), waiting === 0 ? 'all written' : `${n(waiting)} to be written`],
-    writerPid === null ? 'no writer' : `writer: ${processText(host, writerPid)}`,
+    change !== null
+      ? oneLine(changeOf('the file', change))
+      : writerPid === null
+        ? 'no writer'
+        : `writer: ${processText(host, writerPid)}`,
   ]);
 }
 
@@ -229,20 +200,8 @@ function processText(host: string, pid: number): string {
   return `process ${pid}${isGone ? ' (gone)' : ''}`;
 }
 
-function section(
-  cutFirst: number,
-  title: string,
-  rows: readonly (readonly string[])[],
-  paint: Paint,
-): Section {
-  const lines =
-    rows.length === 0 ? [] : [`  ${paint('dim', title)}`, ...alignColumns(rows).map((row) => `  ${row}`)];
-  return { cutFirst, lines };
-}
-
-const hasRate = (name: string): name is RatedField => (ratedFields as readonly string[]).includes(name);
-
-function rateText(rate: number): string {
-  if (Math.abs(rate) < 0.05) return '';
-  return `${rate > 0 ? '+' : '-'}${Math.abs(rate) < 100 ? Math.abs(rate).toFixed(1) : n(Math.round(Math.abs(rate)))}/s`;
+function section(title: string, rows: readonly (readonly string[])[], paint: Paint): string[] {
+  return rows.length === 0
+    ? []
+    : [`  ${paint('dim', title)}`, ...alignColumns(rows).map((row) => `  ${row}`)];
 }

@@ -93,7 +93,11 @@ export function historyTable(points: readonly HistoryPoint[], paint: Paint): str
 }
 
 export function eventsTable(events: readonly CrawlEvent[]): string {
-  return alignColumns(events.map((event) => [timeText(event.atMs), eventText(event)])).join('\n');
+  return alignColumns(events.map(eventRow)).join('\n');
+}
+
+export function eventRow(event: CrawlEvent): string[] {
+  return [timeText(event.atMs), eventText(event)];
 }
 
 function eventText(event: CrawlEvent): string {

@@ -1,23 +1,23 @@
 /**
- * Feed files whose writer died on this machine. Any node that ends here writes the items that were committed for them. So
- * no item is missing after a kill, even if that node is never started again. `items export` does the same. A file with a
- * live writer is left alone. Only files that this user's records or FEEDS name are written: the store contains the waiting
- * items, but does not decide where they are written.
+ * Feed files without a live writer on this machine. Any node that ends here restores each to its checkpoint and writes the items that
+ * were committed for it. So no item is missing after a kill, even if that node is never started again. `items export` does the
+ * same. A file that has lost items makes this run and every later one fail, wherever it runs: the store knows of it. Only files that
+ * this user's records or FEEDS name are written: the store contains the waiting items, but does not decide where they are written.
  */
 import { existsSync } from 'node:fs';
 import os from 'node:os';
 import { CrawlnodeError, FrontierUnavailableError, messageOf, RefusedError } from '../../errors.js';
-import { feedId } from '../../feed-outbox.js';
-import type { OutboxSnapshot } from '../../frontier/frontier.js';
+import { type FeedChange, feedId, isPipelineOutbox } from '../../feed-outbox.js';
+import type { OutboxSnapshot, RunSnapshot, Snapshot } from '../../frontier/frontier.js';
+import { ChangedFeedError } from '../../pipelines/feeds/changed-feed.js';
 import type { FeedLayout } from '../../pipelines/feeds/formats/feed-format.js';
-import { withoutFile } from '../../pipelines/feeds/restore-feed.js';
 import { type FeedTarget, feedsOfSettings } from './feed-targets.js';
 import { type FeedsOfCrawl, openTarget, writerOf } from './open-target.js';
 
-/** The items that wait in the store for a file of this machine, and the file. */
+/** What the store has of a file of this machine, and the file. */
 export interface OrphanedFeed {
   readonly feed: string;
-  readonly waiting: number;
+  readonly checkpoint: OutboxSnapshot['checkpoint'];
   readonly file: Pick<
     FeedTarget,
     'path' | 'format' | 'storeEmpty' | 'batchItems' | 'itemFilter' | keyof FeedLayout
@@ -26,63 +26,89 @@ export interface OrphanedFeed {
 
 /** The file of a feed by this user's records or FEEDS; null when neither names it. */
 export function orphanOf(
-  { feed, waiting }: Pick<OutboxSnapshot, 'feed' | 'waiting'>,
+  { feed, checkpoint }: Pick<OutboxSnapshot, 'feed' | 'checkpoint'>,
   { records, settings }: Pick<FeedsOfCrawl, 'records' | 'settings'>,
 ): OrphanedFeed | null {
   const file = records.find(feed) ?? feedsOfSettings(settings).find(({ id }) => id === feed);
-  return file === undefined ? null : { feed, waiting, file };
+  return file === undefined ? null : { feed, checkpoint, file };
 }
 
 /**
- * Write the items that wait for files of dead writers on this machine, and see that these files are as the crawl has left them:
- * a writer that ended in good order has released its file.
- * @param outbox from a snapshot of the crawl
+ * Write the items that wait for files without a live writer on this machine, and see that these files are as the crawl has left them.
+ * @param snapshot of the crawl, after this node has released its own files
  * @returns why items are in no file, a sentence; null when all are
  * @throws FrontierUnavailableError when the store cannot be asked.
  */
 export async function writeOrphanedFeeds(
-  outbox: readonly OutboxSnapshot[],
-  options: FeedsOfCrawl,
+  { outbox, run }: Pick<Snapshot, 'outbox' | 'run'>,
+  crawl: FeedsOfCrawl,
 ): Promise<string | null> {
   let trouble: string | null = null;
-  for (const { feed, waiting, writerPid } of outbox) {
-    const isLeft = waiting > 0 || writerPid !== null;
-    const orphan = isLeft ? orphanOf({ feed, waiting }, options) : null;
-    if (orphan === null) continue;
-    const { path } = orphan.file;
+  for (const feed of outbox) {
+    if (isPipelineOutbox(feed.feed)) continue;
+    const { waiting, change } = feed;
+    const orphan = isOfCrawl(feed, run) || change !== null ? orphanOf(feed, crawl) : null;
+    const path = orphan?.file.path ?? feed.path;
     try {
-      if (!existsSync(path)) {
-        // One that only FEEDS names belongs to another container with the same host name. Creating it here would be wrong.
-        if (options.records.find(feed) === null) continue;
-        throw new CrawlnodeError('feed_changed', `${path} is gone. ${withoutFile(path)}`);
-      }
-      const items = await writeOrphanedFeed(orphan, options);
+      // Only this machine can see that it was mended.
+      if (orphan === null && change !== null) throw new ChangedFeedError(`${path} on ${feed.host}`, change);
+      if (orphan === null || isElsewhere(orphan, crawl)) continue;
+      const items = await writeOrphanedFeed(orphan, crawl);
       if (items > 0)
-        options.log.info({ file: path, items }, 'wrote committed items of a node that died on this machine');
+        crawl.log.info({ file: path, items }, 'wrote committed items of a node that died on this machine');
     } catch (error) {
       if (error instanceof RefusedError) continue;
       if (error instanceof FrontierUnavailableError) throw error;
       const why = messageOf(error);
-      options.log.error({ file: path, waiting }, `a node that died on this machine has left a file: ${why}`);
+      crawl.log.error({ file: path, waiting }, why);
       trouble ??= why;
     }
   }
   return trouble;
 }
 
+/** Whether a file that holds items is not there. One of several may have been moved away when it was full. */
+export function goneFile({ checkpoint, file }: OrphanedFeed): FeedChange | null {
+  const { sequence = 0, isGivenUp = false } = checkpoint ?? {};
+  const isGone = sequence > 0 && !isGivenUp && (file.batchItems ?? 0) === 0 && !existsSync(file.path);
+  return isGone ? { what: 'is gone', items: sequence } : null;
+}
+
+/** Whether the file is part of the crawl. Its user may take it away once its writer has left and the crawl or its run has ended. */
+export function isOfCrawl(
+  { waiting, writerPid, seenAtMs }: OutboxSnapshot,
+  run: Pick<RunSnapshot, 'startedAt'> | null,
+): boolean {
+  return waiting > 0 || writerPid !== null || seenAtMs >= (run?.startedAt ?? 0);
+}
+
+/** Whether the file is that of another container with the same host name: only FEEDS names it, and creating it here would be wrong. */
+export function isElsewhere(
+  { feed, file }: OrphanedFeed,
+  { records }: Pick<FeedsOfCrawl, 'records'>,
+): boolean {
+  return records.find(feed) === null && !existsSync(file.path);
+}
+
 /**
- * Write the items that wait for one file of this machine.
+ * Write the items that wait for one file of this machine, where it is as the crawl has left it.
  * @returns how many items.
  * @throws RefusedError while its writer lives; CrawlnodeError when the file cannot be written, or has changed: its name may
  *   be a link that leads elsewhere by now.
  */
-export async function writeOrphanedFeed({ feed, file }: OrphanedFeed, crawl: FeedsOfCrawl): Promise<number> {
+export async function writeOrphanedFeed(orphan: OrphanedFeed, crawl: FeedsOfCrawl): Promise<number> {
+  const { feed, file } = orphan;
   const { format, escapeFormulas = false, fields = null, indent = 0, storeEmpty = true } = file;
   const { template, batchItems = 0, itemFilter = null } = file;
   const path = template ?? file.path;
   if (feedId(os.hostname(), path) !== feed) {
     const what = `${path} leads to another file than when it was written: have it lead to that one again`;
     throw new CrawlnodeError('feed_elsewhere', what);
+  }
+  const gone = goneFile(orphan);
+  if (gone !== null) {
+    await crawl.frontier.feeds.noteChange(feed, gone);
+    throw new ChangedFeedError(path, gone);
   }
   const target = {
     ...{ id: feed, path, format, overwrite: false },

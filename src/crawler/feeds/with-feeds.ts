@@ -83,8 +83,8 @@ async function closeFeeds(plan: FeedsPlan, feeds: OpenFeeds, hasWaited: boolean)
 }
 
 async function writeOrphans(plan: FeedsPlan): Promise<string | null> {
-  const { outbox } = await plan.frontier.snapshot();
-  if (outbox.every(({ waiting, writerPid }) => waiting === 0 && writerPid === null)) return null;
+  const found = await plan.frontier.snapshot();
+  if (found.outbox.length === 0) return null;
   const { writeOrphanedFeeds } = await import('./orphaned-feeds.js');
-  return writeOrphanedFeeds(outbox, plan);
+  return writeOrphanedFeeds(found, plan);
 }

@@ -1,9 +1,11 @@
 /** The options of proxies from the settings, and the file that lists them. */
-import { readFileSync } from 'node:fs';
+import { readBoundedFile } from '../../bounded-file.js';
 import type { ProxyOptions } from '../../downloader/proxies/proxy-routes.js';
 import { messageOf, SettingsError } from '../../errors.js';
 import { parseProxy } from '../../settings/proxy-url.js';
 import type { Settings } from '../../settings/schema.js';
+
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** @throws SettingsError when the file of PROXIES cannot be read, or a line of it is no proxy. */
 export function proxyOptionsOf(settings: Settings): ProxyOptions {
@@ -24,7 +26,7 @@ export function proxyOptionsOf(settings: Settings): ProxyOptions {
 function proxiesOfFile(file: string): string[] {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readBoundedFile(file, MAX_FILE_BYTES).toString();
   } catch (error) {
     throw new SettingsError(`PROXIES: ${file} cannot be read: ${messageOf(error)}`, { cause: error });
   }

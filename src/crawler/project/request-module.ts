@@ -2,7 +2,6 @@
 import { types } from 'node:util';
 import { SettingsError } from '../../errors.js';
 import { LoadedRequestModule, type RequestModule } from '../../http/message/request-module.js';
-import { nearest } from '../../settings/nearest.js';
 import type { Settings } from '../../settings/schema.js';
 import { namePattern } from '../../settings/sections/project.js';
 import type { LoadedSettings } from '../../settings/sources/load-settings.js';
@@ -53,11 +52,6 @@ function problemOf(module: unknown): string | null {
   const async = ['fingerprint', 'priority'].find(isAsync);
   if (async !== undefined) {
     return `has ${async}, which is async, but its value is needed at once: make it a method without await`;
-  }
-  const members = Object.keys(module as object);
-  for (const name of ['fingerprint', 'priority'].filter((each) => !(each in (module as object)))) {
-    const [misspelt] = nearest(name, members, 1, 2);
-    if (misspelt !== undefined) return `has ${misspelt}, which has no effect; did you mean ${name}?`;
   }
   const { id } = module as { id: unknown };
   if (typeof id === 'string' && namePattern.test(id)) return null;

@@ -1,10 +1,13 @@
 /** The address of the store from the REDIS_* settings. REDIS_PARAMS may also use names of redis-py. */
-import { readFileSync } from 'node:fs';
+import { readBoundedFile } from '../../bounded-file.js';
 import { SettingsError } from '../../errors.js';
 import type { RedisAddress, Store } from '../../frontier/open-options.js';
 import { parseUrl } from '../../http/url/parse-url.js';
 import type { Settings } from '../../settings/schema.js';
 import { sentinelAddresses } from '../../settings/sections/redis-connection.js';
+
+/** A list of all authorities has some hundred KB. */
+const MAX_TLS_FILE_BYTES = 10 * 1024 * 1024;
 
 /** Redis when a Redis address is set, else the embedded engine under JOBDIR. @throws SettingsError */
 export function storeOf(settings: Settings): Store {
@@ -108,7 +111,7 @@ function tlsFiles({ REDIS_TLS_CA, REDIS_TLS_CERT, REDIS_TLS_KEY }: Settings): Re
   const read = (name: string, option: string, file: string | null) => {
     if (file === null) return {};
     try {
-      return { [option]: readFileSync(file, 'utf8') };
+      return { [option]: readBoundedFile(file, MAX_TLS_FILE_BYTES).toString() };
     } catch (error) {
       throw new SettingsError(`${name}: cannot read ${file}: ${(error as Error).message}`, { cause: error });
     }

@@ -2,7 +2,7 @@
 import os from 'node:os';
 import type { FeedTrouble } from '../../feed-outbox.js';
 import { loadEngine } from '../../frontier/choose-engine.js';
-import type { Frontier } from '../../frontier/frontier.js';
+import { type Frontier, MAX_SETTLE_BYTES } from '../../frontier/frontier.js';
 import type { OpenOptions } from '../../frontier/open-options.js';
 import { type Logger, spiderLogger } from '../../log.js';
 import { loadExtensions } from '../../node/extensions/load-extensions.js';
@@ -104,6 +104,7 @@ export async function runNode(plan: NodePlan): Promise<NodeResult> {
     ...from,
     addNodeId: settings.ITEM_NODE_ID,
     keepsErrors: settings.CALLBACK_ERROR === 'keep',
+    maxPageBytes: MAX_SETTLE_BYTES,
     callbackTimeoutMs: settings.CALLBACK_TIMEOUT * 1000,
   });
   const middleware = await loadMiddleware(from);

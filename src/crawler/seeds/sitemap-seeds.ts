@@ -3,10 +3,10 @@
  * is untrusted, so reading is bounded, URLs must match `allowedDomains` as links do, and only a sitemap at a private address
  * may name private addresses. A file that cannot be read is reported, and the others are still read.
  */
-import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { readBoundedFile } from '../../bounded-file.js';
 import { CrawlnodeError, messageOf } from '../../errors.js';
 import { type SitemapEntry, SitemapError } from '../../http/sitemap/sitemap.js';
 import {
@@ -148,9 +148,7 @@ interface ReadSitemap {
 
 async function readLocal(file: string): Promise<ReadSitemap> {
   try {
-    const { size } = await stat(file);
-    if (size > MAX_SITEMAP_BYTES) throw new SitemapError(`it has ${size} bytes, more than 64 MB`);
-    return { sitemap: await sitemapText(await readFile(file), null), trust: 'trusted' };
+    return { sitemap: await sitemapText(readBoundedFile(file, MAX_SITEMAP_BYTES), null), trust: 'trusted' };
   } catch (error) {
     if (error instanceof CrawlnodeError) throw error;
     throw new CrawlnodeError('unreadable', messageOf(error), { cause: error });

@@ -10,15 +10,18 @@ import type { Snapshot } from '../../frontier/frontier.js';
  * budget, and nodes finish their leased requests. `died`: the run has not ended, but all its nodes are dead. The next node
  * continues it.
  */
-export type CrawlState =
-  | 'not_begun'
-  | 'waiting'
-  | 'running'
-  | 'paused'
-  | 'stopping'
-  | 'closing'
-  | 'ended'
-  | 'died';
+export type CrawlState = (typeof crawlStates)[number];
+
+export const crawlStates = [
+  'not_begun',
+  'waiting',
+  'running',
+  'paused',
+  'stopping',
+  'closing',
+  'ended',
+  'died',
+] as const;
 
 /** Derive the state from a snapshot of the store. */
 export function crawlStateOf(

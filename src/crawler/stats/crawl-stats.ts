@@ -67,7 +67,7 @@ export interface CrawlStats {
   /** Nodes without a heartbeat for NODE_TIMEOUT. Their requests go back to pending. */
   readonly silentNodes: CrawlStats['nodes'];
   /** The files of `-o` and FEEDS. */
-  readonly feeds: Snapshot['outbox'];
+  readonly feeds: readonly Omit<OutboxSnapshot, 'checkpoint' | 'seenAtMs'>[];
   /** The item pipelines with `committed`. */
   readonly pipelines: readonly PipelineStats[];
   /** Number of the data format. */
@@ -94,6 +94,8 @@ export interface CrawlStats {
   readonly eta: Eta | null;
   /** Nodes that the work asks for: the most of the last five minutes. */
   readonly wantedNodes: number | null;
+  /** Memory in use of a Redis and its limit; null where it has none, in a Cluster, and on the embedded engine. */
+  readonly storeMemory: Snapshot['memory'];
   /** Nodes that died within a day, and the requests that they held. */
   readonly deadNodes: readonly DeadNodeStats[];
   /** Of the domains that were active last, the five with most failed requests. */
@@ -132,7 +134,9 @@ export function statsOf(
     ...{ accepted, removed, lost, suspects, badSeeds, domains, control },
     ...{
       silentNodes: snapshot.silent.map(describe),
-      feeds: snapshot.outbox.filter(({ feed }) => !isPipelineOutbox(feed)),
+      feeds: snapshot.outbox
+        .filter(({ feed }) => !isPipelineOutbox(feed))
+        .map(({ checkpoint: _, seenAtMs: __, ...feed }) => feed),
       pipelines: snapshot.outbox.filter(({ feed }) => isPipelineOutbox(feed)).map(pipelineStats),
       format: dataFormats[crawl.frontier.engine],
       shape,
@@ -146,6 +150,7 @@ export function statsOf(
       usableSlots: assessment?.usableSlots ?? null,
       eta: assessment?.eta ?? null,
       wantedNodes: assessment?.wantedNodes ?? null,
+      storeMemory: snapshot.memory,
       deadNodes: snapshot.deadNodes.map(withoutUrls),
       worstDomains: [],
     },

@@ -3,6 +3,7 @@
  * (`base/commit-batch.ts` commits those of a loop turn together). Here each verb of the interface is given its function.
  */
 import { FrontierGoneError, IncarnationDeadError } from '../../errors.js';
+import type { FeedWriter } from '../../feed-outbox.js';
 import { loadedOnUse } from '../backup/loaded-on-use.js';
 import { careVerbs } from '../care/care-verbs.js';
 import type { Frontier, Shape } from '../frontier.js';
@@ -20,7 +21,15 @@ import { defer, takeInstant, throttle } from './domains/timer-verbs.js';
 import { readValidators } from './dupefilters/validators.js';
 import { listFailed, listIgnored, purgeFailed } from './failed/failed-list.js';
 import { peekItems } from './feeds/items.js';
-import { checkpointFeed, countWaiting, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
+import {
+  checkpointFeed,
+  countWaiting,
+  noteFeedChange,
+  openFeed,
+  readFeed,
+  releaseFeed,
+  takeItems,
+} from './feeds/outbox.js';
 import { type Database, openDatabase } from './file/database.js';
 import { lease } from './leases/lease.js';
 import { settle } from './leases/settle.js';
@@ -33,6 +42,7 @@ import { refuseOtherDupefilter, refuseOtherFormat } from './nodes/shared-setting
 import { bytesOf } from './queue/requests.js';
 import { accept, acceptStart, retryFailed } from './requests/acceptance.js';
 import { claimIdle, endIdle } from './requests/ask-idle.js';
+import { crawlState } from './requests/completion.js';
 import { robots, storeRobots } from './robots/robots.js';
 import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds/seeds.js';
 import { claimStart } from './seeds/starts.js';
@@ -144,9 +154,12 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
       read: read(readFeed),
       waiting: read(countWaiting),
       checkpoint: write(checkpointFeed),
+      noteChange: write(noteFeedChange),
       take: write(takeItems),
       peek: read(peekItems),
-      release: write(releaseFeed),
+      release: write((tx: Transaction, writer: FeedWriter, how?: { readonly exported?: boolean }) =>
+        releaseFeed(tx, writer, how, !tx.hasCrawl || crawlState(tx, tx.crawl.has_start === 1, []).finished),
+      ),
     },
     backups: loadedOnUse(async () => {
       const { embeddedBackups } = await import('./backup/backups.js');

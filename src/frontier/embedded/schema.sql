@@ -389,6 +389,8 @@ CREATE TABLE feed (
   written        INTEGER NOT NULL DEFAULT 0, -- checkpoint: sequence of the last item that is safely in the file
   written_bytes  INTEGER,                -- checkpoint: length of the file; NULL: there is no checkpoint yet
   written_header TEXT,                   -- checkpoint: CSV header, or what else the writer needs to go on
+  written_end    TEXT,                   -- checkpoint: digest of the last bytes before it
+  change         TEXT,                   -- JSON of FeedChange: the file is not as the crawl has left it; accepted: somebody goes on without
   is_exporting   INTEGER NOT NULL DEFAULT 0, -- flag: an export to it has begun and not ended
   forgotten_at   INTEGER,                -- value of last when its crawl was forgotten; NULL: it was not
   overwrites_at  INTEGER,                -- value of written when a writer came that overwrites the file

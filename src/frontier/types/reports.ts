@@ -1,4 +1,5 @@
 /** What the frontier tells of a crawl: to `stats`, `inspect`, `failed` and `doctor`. */
+import type { FeedChange, OpenedCheckpoint } from '../../feed-outbox.js';
 import type { StatValue } from '../../stats/stat-change.js';
 import type { Control, FailedRequest, NodeInfo, RequestLife, RequestState, Shape } from './crawl.js';
 
@@ -31,6 +32,8 @@ export interface Snapshot {
   readonly domains: number;
   /** Memory or disk space of each part, estimated from samples. Failed requests count to the frontier. */
   readonly bytes: Readonly<Record<'frontier' | 'dupefilter' | 'startUrls' | 'items' | 'stats', number>>;
+  /** Memory in use of a single Redis, and its maxmemory; null for others, without a limit, and where INFO may not be asked. */
+  readonly memory: { readonly usedBytes: number; readonly limitBytes: number } | null;
   /** The live nodes. */
   readonly nodes: readonly NodeSnapshot[];
   readonly deadNodes: readonly DeadNode[];
@@ -104,6 +107,11 @@ export interface OutboxSnapshot {
   readonly writerPid: number | null;
   /** `FeedWriter.format` of its last writer; null when not given. */
   readonly format: string | null;
+  /** The last sign of life of its writer; 0 once it has left a crawl that was finished. */
+  readonly seenAtMs: number;
+  readonly checkpoint: OpenedCheckpoint | null;
+  /** How the file is not as the crawl has left it, until that is mended or accepted; null where nobody has found anything. */
+  readonly change: FeedChange | null;
 }
 
 /** A request that failed as `crashed`. Its record is null where the failed list is too long to keep it. */

@@ -17,6 +17,8 @@ export interface ChosenCharset {
   readonly decoder: string;
   /** Length of the byte order mark; 0 without one. */
   readonly markBytes: number;
+  /** Nothing names an encoding. */
+  readonly isDefault: boolean;
 }
 
 /**
@@ -28,16 +30,17 @@ export interface ChosenCharset {
  */
 export function chooseCharset(body: Buffer, contentType: string | null): ChosenCharset {
   const found = MARKS.find(([mark]) => body.subarray(0, mark.length).equals(mark));
-  if (found !== undefined) return { decoder: found[1], markBytes: found[0].length };
-  return { decoder: declaredDecoder(body, contentType), markBytes: 0 };
+  if (found !== undefined) return { decoder: found[1], markBytes: found[0].length, isDefault: false };
+  const declared = declaredDecoder(body, contentType);
+  return { decoder: declared ?? 'utf-8', markBytes: 0, isDefault: declared === null };
 }
 
-function declaredDecoder(bytes: Buffer, contentType: string | null): string {
+function declaredDecoder(bytes: Buffer, contentType: string | null): string | null {
   const fromHeader = decoderOf(headerCharset(contentType));
   if (fromHeader) return fromHeader === 'utf-16' ? 'utf-16be' : fromHeader;
   const declared = decoderOf(declaredCharset(bytes));
   // A declaration that is readable as ASCII cannot be in UTF-16 (HTML, "prescan", step 4).
-  return declared === null || declared.startsWith('utf-16') ? 'utf-8' : declared;
+  return declared?.startsWith('utf-16') ? 'utf-8' : declared;
 }
 
 function decoderOf(label: string | null): string | null {

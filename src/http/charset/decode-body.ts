@@ -1,4 +1,5 @@
 /** Decodes the bytes of a page to text. */
+import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import { chooseCharset } from './choose-charset.js';
 
@@ -26,10 +27,11 @@ export class BodyText {
   readonly #decoder: string;
   #whole: string | undefined;
 
-  constructor(body: Buffer, contentType: string | null) {
-    const { decoder, markBytes } = chooseCharset(body, contentType);
+  /** @param guesses a body that names no encoding and is not UTF-8 is taken for windows-1252, as Scrapy and browsers do */
+  constructor(body: Buffer, contentType: string | null, guesses = false) {
+    const { decoder, markBytes, isDefault } = chooseCharset(body, contentType);
     this.#bytes = body.subarray(markBytes);
-    this.#decoder = decoder;
+    this.#decoder = guesses && isDefault && !isUtf8(body) && !isMostlyUtf8(body) ? 'windows-1252' : decoder;
   }
 
   get whole(): string {
@@ -41,6 +43,26 @@ export class BodyText {
   get utf8OrText(): Buffer | string {
     return this.#decoder === 'utf-8' ? this.#bytes : this.whole;
   }
+}
+
+/** Characters beyond ASCII by which `isMostlyUtf8` judges a body, which may be a large file of any kind. */
+const JUDGED_CHARACTERS = 10_000;
+
+/** A page of UTF-8 with a few bad bytes, such as a cut one, stays UTF-8: most of its other characters are valid. */
+function isMostlyUtf8(bytes: Buffer): boolean {
+  let valid = 0;
+  let invalid = 0;
+  for (let at = 0; at < bytes.length && valid + invalid < JUDGED_CHARACTERS; at += 1) {
+    const byte = bytes[at]!;
+    if (byte < 0x80) continue;
+    const following = byte < 0xc2 || byte > 0xf4 ? 0 : byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;
+    let read = 0;
+    while (read < following && ((bytes[at + read + 1] ?? 0) & 0xc0) === 0x80) read += 1;
+    if (following > 0 && read === following) valid += 1;
+    else invalid += 1;
+    at += read;
+  }
+  return valid > invalid;
 }
 
 function decode(bytes: Buffer, decoder: string): string {

@@ -163,7 +163,7 @@ export class Response<M extends Meta = Meta> {
     return headerOf(this.headers, name.toLowerCase());
   }
 
-  /** The body as text. The charset is that of the byte order mark, Content-Type or `<meta>`, else UTF-8. Never throws. */
+  /** The body as text. The charset is that of the byte order mark, Content-Type or `<meta>`, else UTF-8, or windows-1252 where it is not valid UTF-8. Never throws. */
   get text(): string {
     return this.#decoded.whole;
   }
@@ -327,7 +327,7 @@ export class Response<M extends Meta = Meta> {
   }
 
   get #decoded(): BodyText {
-    this.#bodyText ??= new BodyText(this.body, this.#contentType);
+    this.#bodyText ??= new BodyText(this.body, this.#contentType, true);
     return this.#bodyText;
   }
 

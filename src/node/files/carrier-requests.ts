@@ -1,7 +1,7 @@
 /** The requests that carry items to their next file. */
 import { createHash } from 'node:crypto';
 import { CrawlnodeError } from '../../errors.js';
-import type { FrontierRequest, Lease } from '../../frontier/frontier.js';
+import { type FrontierRequest, type Lease, MAX_SETTLE_BYTES } from '../../frontier/frontier.js';
 import { priorityInBounds } from '../../http/message/priority.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
 import type { ItemObserver, ItemPipelines, ItemWait } from '../../pipelines/item-pipeline.js';
@@ -31,7 +31,18 @@ export function carrierRequests(waiting: readonly ItemWait[], carrier: Carrier):
     const message = `${waiting.length} items of one page have files; at most ${MAX_CARRIERS} may`;
     throw new CrawlnodeError('too_many_items', message);
   }
-  return waiting.map((wait) => carrierRequest(wait, carrier));
+  const requests: FrontierRequest[] = [];
+  let chars = 0;
+  for (const wait of waiting) {
+    const request = carrierRequest(wait, carrier);
+    chars += request.record.length;
+    if (chars > MAX_SETTLE_BYTES) {
+      const message = `the items of one page that have files are more than ${MAX_SETTLE_BYTES} bytes`;
+      throw new CrawlnodeError('too_many_items', message);
+    }
+    requests.push(request);
+  }
+  return requests;
 }
 
 function carrierRequest({ number, next, ...waiting }: ItemWait, carrier: Carrier): FrontierRequest {

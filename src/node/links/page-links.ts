@@ -7,6 +7,7 @@ import {
   type Effects,
   type Frontier,
   type FrontierRequest,
+  MAX_SETTLE_BYTES,
   MAX_SETTLE_REQUESTS,
   PUSH_CHUNK,
   type PushAnswer,
@@ -75,6 +76,8 @@ export class PageLinks {
   /** The links that the settle will carry, in the order of the page, as requests of the frontier. */
   #sent: AcceptedLink[] = [];
   #requests: FrontierRequest[] = [];
+  /** Characters of their records. */
+  #requestChars = 0;
   #discovered: readonly DiscoveredRequest[] = [];
   /** Places in the page of the others. */
   #withheld: number[] = [];
@@ -118,7 +121,7 @@ export class PageLinks {
       // A page that started before the cache had an epoch sends all its links, since it has no epoch to name.
       if (this.#epoch !== null && seen?.has(found.request)) this.#withheld.push(ordinal);
       else {
-        if (this.#requests.length === MAX_SETTLE_REQUESTS) await this.#pushEarly(flight.signal);
+        if (this.#isFull) await this.#pushEarly(flight.signal);
         const problem = this.#send({ found, ordinal });
         if (problem !== null)
           await this.#refused(refusedByModule(problem), found.request.url, counters, flight);
@@ -140,9 +143,10 @@ export class PageLinks {
     const all = [...this.#sent, ...withheld].sort((a, b) => a.ordinal - b.ordinal);
     this.#sent = [];
     this.#requests = [];
+    this.#requestChars = 0;
     this.#withheld = [];
     for (const link of all) {
-      if (this.#requests.length === MAX_SETTLE_REQUESTS) await this.#pushEarly(stop);
+      if (this.#isFull) await this.#pushEarly(stop);
       this.#send(link);
     }
     return this.#settled();
@@ -163,7 +167,9 @@ export class PageLinks {
   /** @returns why REQUEST_MODULE refuses the link; null when it accepts it. */
   #send(taken: AcceptedLink): string | null {
     try {
-      this.#requests.push(linked(taken.found, taken.ordinal, this.#page, this.#deps.rules, this.#nowMs));
+      const request = linked(taken.found, taken.ordinal, this.#page, this.#deps.rules, this.#nowMs);
+      this.#requests.push(request);
+      this.#requestChars += request.record.length;
     } catch (error) {
       if (isRequestModuleError(error)) return error.message;
       throw error;
@@ -192,12 +198,18 @@ export class PageLinks {
     const page = this.#page.id;
     onDropped(await outage.through('push', stop, () => frontier.push(chunk, 'links', { page })));
     this.#requests = this.#requests.slice(PUSH_CHUNK);
+    this.#requestChars = charsOf(this.#requests);
     this.#sent = this.#sent.slice(PUSH_CHUNK);
     if (this.#deps.hasOtherPages()) {
       const pauseMs = Math.min(performance.now() - this.#workingSinceMs, MAX_PAUSE_MS);
       await sleep(pauseMs, undefined, { signal: stop }).catch(() => {});
     }
     this.#workingSinceMs = performance.now();
+  }
+
+  /** Whether the settle can carry no more links: by their number, or where each carries a large text in its meta. */
+  get #isFull(): boolean {
+    return this.#requests.length === MAX_SETTLE_REQUESTS || this.#requestChars > MAX_SETTLE_BYTES;
   }
 
   #settled(): SettledLinks {
@@ -207,3 +219,6 @@ export class PageLinks {
     return { requests, withheld: { count, epoch: this.#epoch } };
   }
 }
+
+const charsOf = (requests: readonly FrontierRequest[]): number =>
+  requests.reduce((sum, { record }) => sum + record.length, 0);

@@ -35,8 +35,7 @@ export function settledItems(
   const { listItems, feedItems, scraped, broken, drops, waiting, closing } = processed;
   const carriers = carrierRequests(waiting, carrier);
   refuseTooManyBytes(
-    listItems,
-    feedItems,
+    processed,
     carriers.map(({ record }) => record),
   );
   if (scraped > 0) add(counters, 'item_scraped_count', scraped);
@@ -70,12 +69,10 @@ function pageEffects(
 
 /** An item that goes to the items list and to files counts once. */
 function refuseTooManyBytes(
-  listItems: readonly string[],
-  feedItems: readonly string[],
+  { listItems, feedItems, listChars, feedChars }: ProcessedItems,
   waiting: readonly string[],
 ): void {
-  let chars = 0;
-  for (const list of [listItems, feedItems, waiting]) for (const text of list) chars += text.length;
+  const chars = waiting.reduce((sum, text) => sum + text.length, listChars + feedChars);
   // A UTF-16 unit is at most 3 bytes of UTF-8, so almost no page needs its bytes counted.
   if (chars * 3 <= MAX_SETTLE_BYTES) return;
   const bytes = Math.max(bytesOf(listItems), bytesOf(feedItems)) + bytesOf(waiting);

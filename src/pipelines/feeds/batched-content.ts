@@ -48,8 +48,9 @@ export class BatchedContent {
     return false;
   }
 
-  async begin(): Promise<FeedCheckpoint> {
-    return this.#beginFile(1, 0);
+  async begin(before: FeedCheckpoint | null = null): Promise<FeedCheckpoint> {
+    if (before === null) return this.#beginFile(1, 0);
+    return this.#beginFile(placeOf(before, this.#options.path).batch, before.sequence, before);
   }
 
   async goTo(
@@ -60,9 +61,9 @@ export class BatchedContent {
     // A full file may have been moved away.
     if (this.#isFull(place)) return checkpoint;
     const { content } = await this.#open(place.batch);
-    const { sequence, lengthBytes } = checkpoint;
+    const { sequence } = checkpoint;
     const reached = await content.goTo(
-      { sequence: place.items, lengthBytes, header: place.header },
+      { ...checkpoint, sequence: place.items, header: place.header },
       async () => this.#select(await read(sequence), place.items).accepted,
     );
     return this.#checkpoint(sequence, place.batch, reached);
@@ -102,9 +103,13 @@ export class BatchedContent {
     await this.#closeFile();
   }
 
-  async #beginFile(batch: number, sequence: number): Promise<FeedCheckpoint> {
+  async #beginFile(
+    batch: number,
+    sequence: number,
+    before: FeedCheckpoint | null = null,
+  ): Promise<FeedCheckpoint> {
     const { content } = await this.#open(batch);
-    return this.#checkpoint(sequence, batch, { ...(await content.begin()), sequence: 0 });
+    return this.#checkpoint(sequence, batch, { ...(await content.begin(before)), sequence: 0 });
   }
 
   async #open(batch: number): Promise<{ readonly content: FeedContent }> {
@@ -144,7 +149,7 @@ export class BatchedContent {
 
   #checkpoint(sequence: number, batch: number, inFile: FeedCheckpoint): FeedCheckpoint {
     const place: Place = { batch, items: inFile.sequence, header: inFile.header };
-    return { sequence, lengthBytes: inFile.lengthBytes, header: JSON.stringify(place) };
+    return { ...inFile, sequence, header: JSON.stringify(place) };
   }
 }
 
@@ -159,6 +164,6 @@ function placeOf({ header }: FeedCheckpoint, path: string): Place {
   }
   throw new CrawlnodeError(
     'feed_changed',
-    `this job has written to ${path} without batch_item_count and item_filter: keep its options, write to another file, or reset the job.`,
+    `this job has written to ${path} without batch_item_count and item_filter: keep its options, or reset the job.`,
   );
 }

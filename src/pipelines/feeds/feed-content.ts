@@ -2,10 +2,11 @@
  * The content of a feed file: starting it, restoring it to a checkpoint, and appending to it. Items come from the store, so
  * each is checked. Before a write, its end is recorded (`feed-records.ts`).
  */
-import { CrawlnodeError, RefusedError } from '../../errors.js';
+import { type CrawlnodeError, RefusedError } from '../../errors.js';
 import type { FeedCheckpoint } from '../../feed-outbox.js';
 import { howMany, n } from '../../format-amounts.js';
 import type { Logger } from '../../log.js';
+import { ChangedFeedError } from './changed-feed.js';
 import { FeedDisk, type ForeignChange } from './feed-disk.js';
 import { itemLine } from './feed-lines.js';
 import type { FeedLock } from './feed-lock.js';
@@ -18,7 +19,7 @@ import {
   type Rendered,
 } from './formats/feed-format.js';
 import { append, overwrite } from './overwrite-or-append.js';
-import { type OwnPart, restoreFeed } from './restore-feed.js';
+import { itemsBehind, itemsInFile, type OwnPart, restoreFeed } from './restore-feed.js';
 
 export interface ContentOptions extends FeedLayout {
   readonly feed: string;
@@ -92,19 +93,26 @@ export class FeedContent {
   }
 
   /**
-   * Start writing items of this job, in an empty file or after its content. @throws UsageError where nothing can be
-   * appended to its content.
+   * Start writing items of this job, in an empty file or after its content.
+   * @param before the last checkpoint of a file that is begun anew, without the items that it had
+   * @throws UsageError where nothing can be appended to its content.
    */
-  async begin(): Promise<FeedCheckpoint> {
+  async begin(before: FeedCheckpoint | null = null): Promise<FeedCheckpoint> {
     const { overwrite: isOverwritten, records = noRecords, path, log } = this.#options;
-    const before = this.#recorded();
+    const record = this.#recorded();
+    if (before !== null && !(await this.#endsWhole())) {
+      const copy = await this.#disk.copyBehind(0);
+      await overwrite(this.#disk, this.#format);
+      log.warn({ file: path, copy }, 'What was left of the file is in the copy; the file is begun anew');
+    }
     const begun = await (isOverwritten ? overwrite : append)(this.#disk, this.#format);
     records.forgetOld();
     if (
       !isOverwritten &&
-      before !== null &&
-      before.endBytes > before.beginBytes &&
-      begun.lengthBytes > before.beginBytes
+      before === null &&
+      record !== null &&
+      record.endBytes > record.beginBytes &&
+      begun.lengthBytes > record.beginBytes
     ) {
       const message =
         'The file holds items of an earlier crawl that the store does not know any more, as it was reset or is gone: pages that are ' +
@@ -112,8 +120,7 @@ export class FeedContent {
       log.warn({ file: path, bytes: begun.lengthBytes }, message);
     }
     this.#claim(begun.lengthBytes, begun.lengthBytes);
-    await this.#disk.leaveAt(begun.lengthBytes);
-    return { sequence: 0, ...begun };
+    return this.#left({ sequence: before?.sequence ?? 0, ...begun });
   }
 
   /**
@@ -133,23 +140,23 @@ export class FeedContent {
       await overwrite(this.#disk, this.#format);
     }
     const restored = await restoreFeed({
-      ...{ path, disk: this.#disk, format: this.#format, checkpoint, own: this.#own },
+      ...{ path, ...this.#state(checkpoint) },
       next: async (from) => {
         const items = await read(from.sequence);
         return this.#format.render(
           items.map((item) => itemLine(item).line),
-          { ...from, sequence: this.#itemsInFile(from) },
+          { ...from, sequence: itemsInFile(from, this.#format) },
         ).text;
       },
     });
     const { lengthBytes } = restored.checkpoint;
     this.#claim(this.#own?.beginBytes ?? lengthBytes, lengthBytes);
-    await this.#disk.leaveAt(lengthBytes);
+    const reached = await this.#left(restored.checkpoint);
     if (restored.copy !== null) {
       const message = 'The file held more than the store knows of; what was cut off is in the copy';
       log.warn({ file: path, copy: restored.copy }, message);
     }
-    return restored.checkpoint;
+    return reached;
   }
 
   /**
@@ -159,7 +166,7 @@ export class FeedContent {
    */
   async append(texts: readonly string[], after: FeedCheckpoint): Promise<FeedCheckpoint> {
     await this.verify(after);
-    const state = { ...after, sequence: this.#itemsInFile(after) };
+    const state = { ...after, sequence: itemsInFile(after, this.#format) };
     const items = this.#checked(texts, after.sequence);
     if (after.lengthBytes === this.#own?.beginBytes) this.#refuseMisfit(items, state);
     const { text, header, leftOut } = this.#format.render(items, state);
@@ -169,7 +176,8 @@ export class FeedContent {
     const change = await this.#disk.append(bytes, this.#closing(), after.lengthBytes);
     if (change !== null) throw await this.#changed(change, after);
     if (leftOut !== undefined) this.#sayLeftOut(leftOut);
-    return { sequence: after.sequence + texts.length, lengthBytes, header };
+    const end = await this.#disk.endAt(lengthBytes);
+    return { sequence: after.sequence + texts.length, lengthBytes, header, end };
   }
 
   /** @param written the last checkpoint @throws CrawlnodeError `feed_changed` where somebody else has changed the file */
@@ -197,35 +205,38 @@ export class FeedContent {
     await this.#disk.close();
   }
 
-  /** What was changed, which items are gone, and how to get them. */
+  /** What was changed, and which items are gone. */
   async #changed(change: ForeignChange, written: FeedCheckpoint): Promise<CrawlnodeError> {
     this.#isChanged = true;
-    const { path } = this.#options;
     const { what, keptBytes, isMoved } = change;
-    const begin = this.#own?.beginBytes ?? 0;
-    const { lengthBytes } = written;
-    const last = this.#itemsInFile(written);
-    const parts = [`${path} ${what} while the crawl wrote to it`];
-    if (isMoved) {
-      parts.push(`what the crawl has written so far (${howMany(last, 'item')}) is in the renamed file`);
-    } else if (keptBytes < lengthBytes && last > 0) {
-      const first = await this.#firstGone(begin, keptBytes, last);
-      parts.push(
-        `gone are bytes ${n(Math.max(begin, keptBytes))} to ${n(lengthBytes)}, with items ${first} to ${n(last)} of this crawl, which the store has no more: take them from a copy of the file, or crawl anew (reset the job, or use another)`,
-      );
-    }
-    parts.push(
-      'items that are not in it yet wait in the store: put the file back and run the same command again, write to another file, or reset the job',
-    );
-    return new CrawlnodeError('feed_changed', `${parts.join('; ')}.`);
+    const last = itemsInFile(written, this.#format);
+    const items = isMoved ? 0 : await itemsBehind(this.#state(written), keptBytes);
+    const begin = Math.max(this.#own?.beginBytes ?? 0, keptBytes);
+    const range = `gone are bytes ${n(begin)} to ${n(written.lengthBytes)}, with items ${n(last - items + 1)} to ${n(last)}`;
+    const moved = `what the crawl has written so far (${howMany(last, 'item')}) is in the renamed file`;
+    const fate = isMoved ? `; ${moved}` : items > 0 ? `; ${range}` : '';
+    return new ChangedFeedError(this.#options.path, {
+      what: `${what} while the crawl wrote to it${fate}`,
+      items,
+    });
   }
 
-  /** The number of the first item that is gone, as far as that can be told from the lines that are left. */
-  async #firstGone(begin: number, keptBytes: number, last: number): Promise<string> {
-    if (keptBytes <= begin) return '1';
-    if (this.#options.format !== 'jsonl') return '(at most)';
-    const lines = await this.#disk.countLines(begin, keptBytes);
-    return n(Math.min(lines + 1, last));
+  #state(checkpoint: FeedCheckpoint) {
+    const hasLines = this.#options.format === 'jsonl';
+    return { disk: this.#disk, format: this.#format, own: this.#own, checkpoint, hasLines };
+  }
+
+  /** Whether the file ends as its format may go on. */
+  async #endsWhole(): Promise<boolean> {
+    const size = await this.#disk.size();
+    const { appendsNot, itemEnds } = this.#format;
+    return size === 0 || (appendsNot === null && itemEnds?.includes(await this.#disk.before(size)) === true);
+  }
+
+  /** The file is as this process has left it. */
+  async #left(checkpoint: FeedCheckpoint): Promise<FeedCheckpoint> {
+    await this.#disk.leaveAt(checkpoint.lengthBytes);
+    return { ...checkpoint, end: await this.#disk.endAt(checkpoint.lengthBytes) };
   }
 
   #refuseMisfit(items: readonly string[], state: FeedCheckpoint): void {
@@ -235,11 +246,6 @@ export class FeedContent {
       `${this.#options.path} has the columns ${columns.join(', ')}, and the items have none of them: move or rename this file; the same command then writes the items to a new one`,
       { code: 'feed_format' },
     );
-  }
-
-  /** A file that -O emptied in the middle of a crawl holds fewer items than the crawl has scraped. */
-  #itemsInFile({ sequence, lengthBytes }: FeedCheckpoint): number {
-    return lengthBytes <= this.#format.encode(this.#format.opening).length ? 0 : sequence;
   }
 
   #recorded(): OwnPart | null {

@@ -1,4 +1,5 @@
 /** The file of a feed on disk: opened, read at its ends, cut off at a known length, written at a position and synced. */
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -61,6 +62,16 @@ export class FeedDisk {
     }
   }
 
+  /** Open a file that is only read; null where it is not there. @throws CrawlnodeError `feed_unwritable` */
+  static async look(file: string): Promise<FeedDisk | null> {
+    try {
+      return new FeedDisk(file, await open(file, 'r'));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw unwritable(file, error);
+    }
+  }
+
   /** Its length in bytes. */
   async size(): Promise<number> {
     return (await this.#handle.stat()).size;
@@ -74,6 +85,13 @@ export class FeedDisk {
   /** The character before a position. */
   async before(position: number): Promise<string> {
     return (await this.#read(position - 1, 1)).toString('latin1');
+  }
+
+  /** The digest of what stands before a position (`FeedCheckpoint.end`). */
+  async endAt(position: number): Promise<string> {
+    const { position: at, tail } = this.#left ?? {};
+    const bytes = at === position ? tail! : await this.#tailBefore(position);
+    return createHash('sha1').update(bytes).digest('hex');
   }
 
   /** How many bytes follow a position; negative when the file ends before it. */

@@ -12,8 +12,15 @@
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CrawlnodeError, FrontierUnavailableError, messageOf } from '../../errors.js';
-import { type FeedCheckpoint, type FeedWriter, isRestOwner, type Outbox } from '../../feed-outbox.js';
+import {
+  type FeedCheckpoint,
+  type FeedWriter,
+  isRestOwner,
+  type OpenedCheckpoint,
+  type Outbox,
+} from '../../feed-outbox.js';
 import { BatchedContent, type Batching } from './batched-content.js';
+import { ChangedFeedError } from './changed-feed.js';
 import { type ContentOptions, FeedContent } from './feed-content.js';
 import { StdoutContent } from './stdout-content.js';
 
@@ -53,27 +60,18 @@ export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
   try {
     const { anew = false, overwrite: overwrites } = options;
     const checkpoint = await feeds.open(writer, { staleMs, anew, overwrites });
-    if (checkpoint === null) {
-      const begun = await content.begin();
+    if (checkpoint === null || (await beginsAnew(checkpoint, options, content))) {
+      const begun = await content.begin(checkpoint);
       // Recorded before the first item is written, so that a restart can tell our part of the file from earlier content.
-      await feeds.checkpoint(writer, begun);
-      return new FeedFile(options, content, begun);
-    }
-    if (options.overwrite && checkpoint.sequence > 0 && (await content.isEmpty())) {
-      const begun = { ...(await content.begin()), sequence: checkpoint.sequence };
-      await feeds.checkpoint(writer, begun, checkpoint.sequence);
-      const message =
-        'the file was removed or emptied since this job wrote to it, so -O begins it anew: it gets the items from now on';
-      log.warn({ file: path, itemsBefore: checkpoint.sequence }, message);
-      return new FeedFile(options, content, begun);
-    }
-    if (checkpoint.sequence === 0 && checkpoint.lengthBytes > 0 && (await content.isEmpty())) {
-      // The file held nothing of this job: somebody has moved the content of others away.
-      const begun = await content.begin();
-      await feeds.checkpoint(writer, begun, 0);
+      await feeds.checkpoint(writer, begun, checkpoint?.sequence);
+      const without = checkpoint?.sequence ?? 0;
+      if (without > 0)
+        log.warn({ file: path, without }, 'the file is begun anew, without the items that it had');
       return new FeedFile(options, content, begun);
     }
     const reached = await content.goTo(checkpoint, (sequence) => feeds.read(writer.feed, sequence, BATCH));
+    // The file is sound, whatever somebody has found before.
+    await feeds.checkpoint(writer, reached, reached.sequence);
     if (options.overwrite) {
       log.info(
         { file: path, items: checkpoint.sequence },
@@ -82,9 +80,29 @@ export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
     }
     return new FeedFile(options, content, reached);
   } catch (error) {
+    await noteChange(error, options);
     await content.close();
     throw error;
   }
+}
+
+/** Also where somebody has emptied or removed a file under -O, or has moved away what others had in it. */
+async function beginsAnew(
+  { isGivenUp = false, sequence, lengthBytes }: OpenedCheckpoint,
+  { overwrite }: FeedOptions,
+  content: Content,
+): Promise<boolean> {
+  if (isGivenUp) return true;
+  const mayBeEmpty = sequence === 0 ? lengthBytes > 0 : overwrite;
+  return mayBeEmpty && (await content.isEmpty());
+}
+
+/** Have the store know that the file is not as the crawl has left it. A later run finds it again where the store is away. */
+async function noteChange(error: unknown, { feeds, writer, log }: FeedOptions): Promise<void> {
+  if (!(error instanceof ChangedFeedError)) return;
+  await feeds.noteChange(writer.feed, error.change).catch((why: unknown) => {
+    log.debug({ error: messageOf(why) }, 'the store does not know yet that a file was changed');
+  });
 }
 
 async function openContent({ writer, stdout, accepts = null, ...options }: FeedOptions): Promise<Content> {
@@ -139,11 +157,14 @@ export class FeedFile {
    */
   async drain(): Promise<number> {
     try {
-      return await this.#drain();
+      return await this.#drain().catch(async (error: unknown) => {
+        if (!isRolledBack(error)) throw error;
+        await this.#goBack();
+        return this.#drain();
+      });
     } catch (error) {
-      if (!isRolledBack(error)) throw error;
-      await this.#goBack();
-      return this.#drain();
+      await noteChange(error, this.#options);
+      throw error;
     }
   }
 
@@ -293,8 +314,8 @@ export class FeedFile {
     const was = this.#failing;
     this.#failing = error === null ? null : messageOf(error);
     if (was === null && this.#failing !== null) {
-      const isChanged = error instanceof CrawlnodeError && error.code === 'feed_changed';
-      const waits = isChanged ? '' : '; committed items wait in the store until it can';
+      const waits =
+        error instanceof ChangedFeedError ? '' : '; committed items wait in the store until it can';
       log.error({ file: path }, `${this.#failing}${waits}`);
     }
     if (was !== null && this.#failing === null) log.info({ file: path }, 'the file can be written again');

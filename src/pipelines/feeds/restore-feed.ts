@@ -3,7 +3,8 @@
  * programs may write to, so only what crawlnode itself has written is cut off.
  */
 import { CrawlnodeError } from '../../errors.js';
-import type { FeedCheckpoint } from '../../feed-outbox.js';
+import type { FeedChange, FeedCheckpoint } from '../../feed-outbox.js';
+import { ChangedFeedError } from './changed-feed.js';
 import type { FeedDisk } from './feed-disk.js';
 import type { FeedFormat } from './formats/feed-format.js';
 import { isUnfinishedWrite } from './unfinished-write.js';
@@ -22,6 +23,8 @@ export interface RestorePlan {
   readonly checkpoint: FeedCheckpoint;
   /** Null where nothing on this machine says. */
   readonly own: OwnPart | null;
+  /** Each item is a line. */
+  readonly hasLines: boolean;
   /** The bytes that the format makes of the items after the checkpoint in the outbox. */
   next(checkpoint: FeedCheckpoint): Promise<string>;
 }
@@ -50,10 +53,8 @@ export async function restoreFeed(plan: RestorePlan): Promise<Restored> {
   }
   const { beginBytes, endBytes } = plan.own ?? { beginBytes: Number.POSITIVE_INFINITY, endBytes: 0 };
   if (lengthBytes < beginBytes || lengthBytes + behind > endBytes) {
-    const what = `${path} goes on for ${behind} bytes behind the last item that the store knows of, and these are not what was to be written there`;
-    throw changed(
-      `${what}: somebody else has written to it, or the store was restored from an older copy. Cut it off at ${lengthBytes} bytes, write to another file, or reset the job.`,
-    );
+    const what = `goes on for ${behind} bytes behind the last item that the store knows of, at byte ${lengthBytes}, and these are not what was to be written there: somebody else has written to it, or the store was restored from an older copy`;
+    throw new ChangedFeedError(path, { what, items: 0 });
   }
   const copy = await disk.copyBehind(lengthBytes);
   await disk.cutOff(lengthBytes, format);
@@ -61,38 +62,69 @@ export async function restoreFeed(plan: RestorePlan): Promise<Restored> {
 }
 
 /** The checkpoint, if it fits the file, with the header that the file itself shows. */
-async function soundCheckpoint({
-  path,
-  disk,
-  format,
-  checkpoint,
-  own,
-}: RestorePlan): Promise<FeedCheckpoint> {
-  const { sequence, lengthBytes, header } = checkpoint;
+async function soundCheckpoint(plan: Omit<RestorePlan, 'next'>): Promise<FeedCheckpoint> {
+  const { path, disk, format, checkpoint, own } = plan;
+  const { sequence, lengthBytes, header, end } = checkpoint;
   if (![sequence, lengthBytes].every((n) => Number.isSafeInteger(n) && n >= 0)) {
-    throw changed(
-      `the store's record of ${path} is damaged (item ${sequence}, ${lengthBytes} bytes): write to another file, or reset the job.`,
-    );
+    const what = `the store's record of ${path} is damaged (item ${sequence}, ${lengthBytes} bytes): reset the job`;
+    throw new CrawlnodeError('feed_changed', what);
   }
-  const behind = await disk.bytesBehind(lengthBytes);
-  if (behind < 0) {
-    throw changed(
-      `${path} holds ${lengthBytes + behind} bytes, but this job has written ${lengthBytes} to it: somebody changed or removed it. ${withoutFile(path)}`,
-    );
+  const size = await disk.size();
+  if (size < lengthBytes) {
+    const what = `holds ${size} bytes, but this job has written ${lengthBytes} to it: somebody changed or removed it`;
+    throw new ChangedFeedError(path, { what, items: await itemsBehind(plan, size) });
   }
   const isBegin = lengthBytes === format.encode(format.opening).length || lengthBytes === own?.beginBytes;
   const { itemEnds } = format;
-  const end = lengthBytes === 0 ? '' : await disk.before(lengthBytes);
-  if (!isBegin && itemEnds !== null && !itemEnds.includes(end)) {
-    throw changed(
-      `${path} has no item that ends at byte ${lengthBytes}, as the store says: somebody changed the file or the store. Write to another file, or reset the job.`,
-    );
+  const last = lengthBytes === 0 ? '' : await disk.before(lengthBytes);
+  const isOther = end !== undefined && end !== (await disk.endAt(lengthBytes));
+  if (isOther || (!isBegin && itemEnds !== null && !itemEnds.includes(last))) {
+    const what = `does not hold what this job has written before byte ${lengthBytes}: somebody changed the file or the store`;
+    throw new ChangedFeedError(path, { what, items: await itemsBehind(plan, 0) });
   }
   return {
     sequence,
     lengthBytes,
     header: lengthBytes === 0 ? '' : format.resume(await disk.beginning(format), header),
+    ...(end && { end }),
   };
+}
+
+/** How many items of the checkpoint are gone with what stood behind so many bytes; at most, where lines do not tell it. */
+export async function itemsBehind(
+  { disk, format, checkpoint, own, hasLines }: Omit<RestorePlan, 'path' | 'next'>,
+  keptBytes: number,
+): Promise<number> {
+  const last = itemsInFile(checkpoint, format);
+  const begin = own?.beginBytes ?? 0;
+  if (keptBytes >= checkpoint.lengthBytes) return 0;
+  if (keptBytes <= begin || !hasLines) return last;
+  return Math.max(0, last - (await disk.countLines(begin, keptBytes)));
+}
+
+/** A file that -O emptied in the middle of a crawl holds fewer items than the crawl has scraped. */
+export function itemsInFile({ sequence, lengthBytes }: FeedCheckpoint, format: FeedFormat): number {
+  return lengthBytes <= format.encode(format.opening).length ? 0 : sequence;
+}
+
+/**
+ * How a file without a writer, which is only read, is not as the crawl has left it; null where it is. What a writer leaves that
+ * dies in a write is no such change.
+ */
+export async function examineFeed(plan: Omit<RestorePlan, 'next'>): Promise<FeedChange | null> {
+  try {
+    await soundCheckpoint(plan);
+  } catch (error) {
+    if (error instanceof ChangedFeedError) return error.change;
+    throw error;
+  }
+  const { disk, format, checkpoint, own } = plan;
+  const size = await disk.size();
+  const behind = size - checkpoint.lengthBytes;
+  const isOwn = behind <= format.encode(format.closing).length || size <= (own?.endBytes ?? 0);
+  return isOwn
+    ? null
+    : { what: `goes on for ${behind} bytes behind the last item that the store knows of`, items: 0 };
 }
 
 async function isUnfinished(plan: RestorePlan, checkpoint: FeedCheckpoint, behind: number): Promise<boolean> {
@@ -121,13 +153,4 @@ function possibleWrites(bytes: Buffer, { itemEnds, encode, closing }: FeedFormat
   const overOld = bytes.length === old.length ? Array.from(old.keys()) : [];
   const reached = overOld.filter((at) => bytes.subarray(at).equals(old.subarray(at)));
   return [bytes, bytes.subarray(0, end), ...reached.map((at) => bytes.subarray(0, at))];
-}
-
-/** What to do where a file lacks items that this job has written to it. */
-export function withoutFile(path: string): string {
-  return `Put it back; or empty it and crawl with "-O ${path}", which goes on without the items that it had; or reset the job.`;
-}
-
-function changed(message: string): CrawlnodeError {
-  return new CrawlnodeError('feed_changed', message);
 }

@@ -1,7 +1,7 @@
 /** Read the YAML settings file with the position of every key, which error messages name. */
-import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { Composer, type CST, type Document, isMap, isScalar, Lexer, LineCounter, Parser } from 'yaml';
+import { readBoundedFile } from '../../bounded-file.js';
 import { SettingsError } from '../../errors.js';
 import { findSettingsFile, projectFolderOf } from './find-project.js';
 
@@ -53,9 +53,9 @@ export function readSettingsFile(cwd: string, wanted: string | undefined): Setti
 
 function readText(file: string, displayPath: string): string {
   try {
-    const size = statSync(file).size;
-    if (size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
-    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+    return readBoundedFile(file, MAX_FILE_BYTES)
+      .toString()
+      .replace(/^\uFEFF/, '');
   } catch (error) {
     throw new SettingsError(`cannot read the settings file ${displayPath}: ${(error as Error).message}`, {
       cause: error,

@@ -1,4 +1,5 @@
 /** A spider of CSV files. Source: `scrapy.spiders.CSVFeedSpider`. */
+import { CrawlnodeError } from '../../errors.js';
 import { type CsvFormat, csvRows } from '../../http/csv-rows.js';
 import type { CallbackResults } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
@@ -34,7 +35,12 @@ export class CSVFeedSpider extends FeedSpider implements CsvFormat {
     throw new Error(`the spider "${this.name}" has no method parseRow`);
   }
 
+  protected override readonly missingRecord = 'there is no row';
+
   protected override async *readRecords(response: Response): AsyncGenerator<() => unknown> {
+    if (/^\s*<(?:!doctype\s+html|html)\b/i.test(response.text)) {
+      throw new CrawlnodeError('bad_feed', `${response.url}: it is an HTML page, not a CSV file`);
+    }
     let { headers } = this;
     let number = 0;
     let isReported = false;

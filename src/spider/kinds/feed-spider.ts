@@ -62,8 +62,11 @@ export abstract class FeedSpider extends Spider {
     }
     if (at > 0) return;
     this.stats.incValue('feed/empty');
-    this.log.warn({ url: response.url }, 'a feed has no record');
+    this.log.warn({ url: response.url }, `a feed has no record: ${this.missingRecord}`);
   }
+
+  /** What a feed without a record lacks. */
+  protected abstract readonly missingRecord: string;
 
   /** Calls of the method for one record each, in the order of the feed. */
   protected abstract readRecords(response: Response): Iterable<() => unknown> | AsyncIterable<() => unknown>;

@@ -37,6 +37,10 @@ export class XMLFeedSpider extends FeedSpider {
     throw new Error(`the spider "${this.name}" has no method parseNode`);
   }
 
+  protected override get missingRecord(): string {
+    return `there is no element <${this.itertag}> (itertag)`;
+  }
+
   protected override *readRecords(response: Response): Generator<() => unknown> {
     const { itertag, iterator } = this;
     const { text, maxNodes } = response;

@@ -41,6 +41,7 @@ describe.each(engines)('on the %s engine', (engine) => {
       open: frontier.feeds.open.bind(frontier.feeds),
       read: frontier.feeds.read.bind(frontier.feeds),
       checkpoint: frontier.feeds.checkpoint.bind(frontier.feeds),
+      noteChange: frontier.feeds.noteChange.bind(frontier.feeds),
       release: async () => {},
     };
     const written = await openFeedWriter({
@@ -256,7 +257,9 @@ describe('what doctor makes of a look', () => {
     heartbeatAgeMs: 20_000,
     clockAheadMs: 0,
   } as Snapshot['nodes'][number];
-  const outbox = [{ feed: 'f', host: 'h1', path: '/a', waiting: 3, writerPid: null, format: null }];
+  const outbox = [{ feed: 'f', host: 'h1', path: '/a', waiting: 3, writerPid: null, format: null }].map(
+    (feed) => ({ ...feed, seenAtMs: 0, checkpoint: null, change: null }),
+  );
 
   it.each([
     [{}, []],

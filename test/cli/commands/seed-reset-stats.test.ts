@@ -141,7 +141,7 @@ describe.each(engines)('on the %s engine', (engine) => {
         'eta',
         'wantedNodes',
       ],
-      ...['deadNodes', 'worstDomains'],
+      ...['storeMemory', 'deadNodes', 'worstDomains'],
     ]);
     expect(Object.keys(first.bytes).slice(0, 2)).toEqual(['frontier', 'dupefilter']);
     expect([first.spider, first.job, first.pending, second.spider, second.pending]).toEqual([
@@ -222,7 +222,7 @@ describe.each(engines)('on the %s engine', (engine) => {
     const lines = startCli(['stats', 'news', '--watch'], { cwd: here.project.dir });
     await lines.waitForOutput(/(.*Z {2}news {2}start_urls 0 · pending 1 .* · waits for its first node\n){2}/);
     lines.kill('SIGINT');
-    expect(await lines.wait()).toMatchObject({ code: 0, stderr: '' });
+    expect(await lines.wait()).toMatchObject({ code: 0, stderr: expect.stringContaining('no terminal') });
     const json = startCli(['stats', 'news', '--watch', '--json'], { cwd: here.project.dir });
     await json.waitForOutput(/\n.*\n/);
     json.kill('SIGTERM');

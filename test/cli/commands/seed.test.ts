@@ -1,7 +1,8 @@
 /** Seeds from tables, and in numbers, on both engines. */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -104,6 +105,28 @@ describe.each(engines)('seed on the %s engine', (engine) => {
     const records = await run(fields, `{"url":"${long}"}\n{"url":"http://a.example/3"}\n`);
     expect(records.stderr).toContain('stdin:1: the line is longer than 1 MB');
     expect(records.stdout).toContain('1 accepted');
+  });
+
+  it('a file without an end is refused once a line of it is no seed by far, and a pipe is read until it is closed', async () => {
+    const zeros = await run(['seed', 'news', '--file', '/dev/zero']);
+    expect(zeros).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('cannot read /dev/zero: a line has more than 67,108,864 characters'),
+    });
+    const sitemap = await run(['seed', 'news', '--sitemap', '/dev/zero']);
+    expect(sitemap).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('/dev/zero: it is larger than'),
+    });
+    const pipe = here.project.path('pipe');
+    execFileSync('mkfifo', [pipe]);
+    const reading = run(['seed', 'news', '--file', 'pipe']);
+    // Opening it waits for the reader.
+    await writeFile(pipe, 'http://a.example/1\n');
+    expect(await reading).toMatchObject({
+      stdout: 'news: 1 accepted, 0 duplicate, 0 bad\n',
+      stderr: expect.stringContaining('pipe is a named pipe: waiting for a program that writes to it'),
+    });
   });
 
   it('without a source it ends at once, whoever holds stdin open', async () => {

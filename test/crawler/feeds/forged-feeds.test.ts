@@ -51,7 +51,7 @@ async function forge(engine: Engine, place: string, feed: Forged): Promise<void>
   database.exec(`INSERT OR IGNORE INTO space (name) VALUES ('news:requests:~feeds')`);
   const { id: space } = database.prepare(`SELECT id FROM space WHERE name = 'news:requests:~feeds'`).get();
   database
-    .prepare('REPLACE INTO feed VALUES (?, ?, ?, ?, 1, ?, NULL, 0, 1, ?, ?, ?, ?, 0, NULL, NULL)')
+    .prepare('REPLACE INTO feed VALUES (?, ?, ?, ?, 1, ?, NULL, 0, 1, ?, ?, ?, ?, NULL, NULL, 0, NULL, NULL)')
     .run(
       space,
       id,

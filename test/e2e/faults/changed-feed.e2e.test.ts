@@ -1,7 +1,7 @@
 /** A feed file that somebody changes while a real process writes it: exit 1, what is gone is said, and the rest waits. */
-import { appendFileSync, renameSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, renameSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { startCli } from '../../helpers/cli.js';
+import { runCli, startCli } from '../../helpers/cli.js';
 import { onEachEngine, projectOn } from '../../helpers/engine-project.js';
 import { type Site, startSite } from '../../helpers/sites/site.js';
 import { waitFor } from '../../helpers/wait-for.js';
@@ -62,7 +62,7 @@ onEachEngine('a feed file on the %s engine', (engine) => {
     [
       'added to',
       () => appendFileSync(file(), '{"mine":1}\n'),
-      /was written to by somebody else .*wait in the store/,
+      /was written to by somebody else .*writes the items that wait/,
     ],
   ])('that is %s is exit 1', async (_how, change, says) => {
     for (const workers of ['1', '2']) {
@@ -107,27 +107,108 @@ onEachEngine('a feed file on the %s engine', (engine) => {
     expect(await lines()).toBe(300);
   });
 
+  const brief = ['-s', 'NODE_TIMEOUT=5', '-s', 'HEARTBEAT_INTERVAL=1'];
+  const other = () => run('-o', 'other.jsonl', ...brief).wait();
+  const command = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+  const urls = async (...names: string[]) => {
+    const texts = await Promise.all(names.map((name) => here.project.read(name)));
+    const found = texts.join('').matchAll(/^\{"url":"([^"]+)"/gm);
+    return [...found].map(([, url]) => url);
+  };
+
   it.each([
     ['removed', () => unlinkSync(file()), /feed\.jsonl is gone/],
     ['cut', () => truncateSync(file(), 100), /feed\.jsonl holds 100 bytes, but this job has written/],
+    ['added to', () => appendFileSync(file(), '{"mine":1}\n'), /feed\.jsonl goes on for 11 bytes/],
   ])(
-    'whose writer was killed and that is %s is exit 1 in every run, until -O begins it anew',
+    'whose writer was killed and that is %s is exit 1 in every run, until somebody accepts it; then all that waits is written',
     async (_how, change, says) => {
-      const brief = ['-s', 'NODE_TIMEOUT=5', '-s', 'HEARTBEAT_INTERVAL=1'];
       const node = crawl(...brief);
       await waitFor(async () => (await lines()) > 20, { what: 'some items' });
       node.kill('SIGKILL');
       await node.wait();
       change();
       isChanged = true;
-      const other = () => run('-o', 'other.jsonl', ...brief).wait();
+      const told = { code: 1, stdout: expect.stringMatching(says) };
+      expect(await command('doctor', 'walk')).toMatchObject(told);
       for (const _ of [1, 2]) {
         const { code, stderr } = await other();
         expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(says) });
       }
-      writeFileSync(file(), '');
-      expect(await run('-O', 'feed.jsonl', ...brief).wait()).toMatchObject({ code: 0 });
+      expect(await command('doctor', 'walk')).toMatchObject(told);
+      expect(await command('stats', 'walk')).toMatchObject({ stdout: expect.stringContaining('the file') });
+      const left = here.project.exists('feed.jsonl') ? await lines() : 0;
+      const waits = await waiting();
+
+      expect(await command('doctor', 'walk', '--accept-losses')).toMatchObject({
+        stdout: expect.stringMatching(/accepted: .*feed\.jsonl/),
+      });
+      expect(await command('items', 'walk', 'export')).toMatchObject({ code: 0 });
+      expect(await command('doctor', 'walk')).toMatchObject({ code: 0 });
       expect(await other()).toMatchObject({ code: 0 });
+      expect(await waiting()).toBe(0);
+      // What was left of a file that ends within a line is beside it.
+      const names = readdirSync(here.project.dir).filter((name) => name.startsWith('feed.jsonl'));
+      const all = await urls('other.jsonl', ...names);
+      const others = await urls('other.jsonl');
+      expect(all.length - others.length).toBeGreaterThanOrEqual(waits + left - 1);
+      expect(new Set(all).size).toBe(all.length);
     },
   );
+
+  it('that was removed is exit 1 from every machine, and with every file, and what waits is written once it is accepted', async () => {
+    const node = crawl(...brief);
+    await waitFor(async () => (await lines()) > 20, { what: 'some items' });
+    unlinkSync(file());
+    isChanged = true;
+    expect(await node.wait()).toMatchObject({ code: 1 });
+    // Who has no record of the file sees it only in the store, as another machine does.
+    const elsewhere = { XDG_STATE_HOME: here.project.path('elsewhere') };
+    const far = await runCli(
+      ['crawl', 'walk', '-a', `start=${site.url}`, '--exit-when-done', '-o', 'far.jsonl', ...brief],
+      { cwd: here.project.dir, env: elsewhere },
+    );
+    expect(far).toMatchObject({ code: 1, stderr: expect.stringContaining('feed.jsonl') });
+    expect(await other()).toMatchObject({ code: 1, stderr: expect.stringMatching(/feed\.jsonl is gone/) });
+    await command('doctor', 'walk', '--accept-losses');
+    expect(await crawl(...brief).wait()).toMatchObject({ code: 0 });
+    expect(await waiting()).toBe(0);
+    expect(await command('doctor', 'walk')).toMatchObject({ code: 0 });
+  });
+
+  it('whose node left in the middle of the crawl is part of it until its run ends', async () => {
+    const node = crawl(...brief);
+    const second = run('-o', 'other.jsonl', ...brief);
+    await waitFor(async () => (await lines()) > 10, { what: 'some items' });
+    node.kill('SIGTERM');
+    expect(await node.wait()).toMatchObject({ code: 0 });
+    unlinkSync(file());
+    isChanged = true;
+    const { code, stderr } = await second.wait();
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/feed\.jsonl is gone/) });
+    expect(await other()).toMatchObject({ code: 1 });
+  });
+
+  it('of a finished crawl may be taken away', async () => {
+    isChanged = true;
+    expect(await crawl().wait()).toMatchObject({ code: 0 });
+    unlinkSync(file());
+    expect(await other()).toMatchObject({ code: 0 });
+    expect(await command('doctor', 'walk')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/info .*a file of an ended run: .*feed\.jsonl is gone/),
+    });
+  });
+
+  it('whose writer was killed and that is removed is begun anew under -O, which ends the loss', async () => {
+    const node = crawl(...brief);
+    await waitFor(async () => (await lines()) > 20, { what: 'some items' });
+    node.kill('SIGKILL');
+    await node.wait();
+    unlinkSync(file());
+    isChanged = true;
+    expect(await other()).toMatchObject({ code: 1 });
+    expect(await run('-O', 'feed.jsonl', ...brief).wait()).toMatchObject({ code: 0 });
+    expect(await other()).toMatchObject({ code: 0 });
+  });
 });

@@ -86,6 +86,18 @@ describe('the record of a crawl in Redis', () => {
     await crawl.end();
   });
 
+  it('whose first call was cut off by a lost right is no damaged one when the right is back', async () => {
+    const rights = (...words: string[]) => admin.call('ACL', 'SETUSER', 'half', ...words);
+    await rights('on', '>secret', '~*', '&*', '+@all', '-hincrby');
+    const crawl = new Crawl(redisWorld(server.url.replace('redis://', 'redis://half:secret@')));
+    await expect(crawl.node()).rejects.toMatchObject({ code: 'unauthorized' });
+    await rights('+hincrby');
+    const { frontier } = await crawl.node();
+    await frontier.push(pages, 'links');
+    for (const lease of await take(frontier, 4)) await commit(frontier, lease);
+    await crawl.end();
+  });
+
   it('that is gone is not begun anew beside its requests', async () => {
     const { crawl, frontier, meta } = await halfDone();
     await admin.del(meta);

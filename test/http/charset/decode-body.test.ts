@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeBody } from '../../../src/http/charset/decode-body.js';
+import { Response } from '../../../src/http/message/response.js';
 
 interface Case {
   readonly id: string;
@@ -70,6 +71,18 @@ describe('decodeBody', () => {
     expect(bodyOf(decodeBody(page('<meta charset=windows-1251>'), 'text/html; charset=none'))).toBe('Мир');
     expect(decodeBody(Buffer.from('é'), 'text/html; charset=none')).toBe('é');
     expect(decodeBody(Buffer.from('é'), 'text/html; charset=base64')).toBe('é');
+  });
+
+  it('of a response without a declaration is windows-1252 where it is not UTF-8, unless most of it is', () => {
+    const textOf = (body: Buffer, type = 'text/html') =>
+      new Response({ url: 'http://a.example/', body, headers: { 'content-type': type } }).text;
+    expect(textOf(latin('<h1>caf\xe9 \x80</h1>'))).toBe('<h1>café €</h1>');
+    expect(textOf(Buffer.from('<h1>café</h1>'))).toBe('<h1>café</h1>');
+    expect(textOf(latin('caf\xe9'), 'text/html; charset=utf-8')).toBe('caf\ufffd');
+    const oneBadByte = Buffer.concat([Buffer.from('é und ü und '), Buffer.from([0xe9])]);
+    expect(textOf(oneBadByte)).toBe('é und ü und \ufffd');
+    const linked = new Response({ url: 'http://a.example/', body: latin('<a href="/caf\xe9">') });
+    expect(linked.links()).toEqual(['http://a.example/caf%C3%A9']);
   });
 
   it('takes a page that says in ASCII that it is UTF-16 for UTF-8', () => {

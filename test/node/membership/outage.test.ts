@@ -59,6 +59,13 @@ test('a store that fails on and off, as a full disk does, has one outage', async
   expect(lines).toEqual([full, 'the frontier can be reached again', full]);
 });
 
+test('a store that refuses the rights of its user is not called one that cannot be reached', async () => {
+  const { log, lines } = keptLog();
+  const outage = new Outage(log);
+  await outage.through('lease', new AbortController().signal, failing(1, 'unauthorized'));
+  expect(lines[0]).toBe('the store answers, and refuses the rights of its user; waiting for them');
+});
+
 test('an outage that lasts for too long ends the waiting of all who wait, by either limit', async () => {
   const { signal } = new AbortController();
   for (const [limits, code, exitCode, says] of [

@@ -65,6 +65,7 @@ function dyingAt(nth: number, isStored: boolean): Outbox {
     open: (...args) => feeds.open(...args),
     read: (...args) => feeds.read(...args),
     release: (...args) => feeds.release(...args),
+    noteChange: (...args) => feeds.noteChange(...args),
     async checkpoint(...args) {
       left -= 1;
       if (left > 0 || isStored) await feeds.checkpoint(...args);

@@ -1,8 +1,9 @@
 /** Settings: layers, values, names, secrets, and the file that documents them. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { documentSettings } from '../../../scripts/docs/settings-file.js';
 import { SettingsError } from '../../../src/errors.js';
@@ -106,6 +107,20 @@ describe('layers', () => {
     const other = load({ configFile: 'other/mine.yaml' });
     expect(other.settings.RETRY_TIMES).toBe(9);
     expect(other.settings.JOBDIR).toBe(path.join(dir, 'other', '.crawlnode'));
+  });
+
+  it('a settings file is bounded, whatever kind of file it is', async () => {
+    expect(() => load({ configFile: '/dev/zero' })).toThrow(
+      /settings file \/dev\/zero: .* larger than 1048576 bytes/,
+    );
+    write(`# ${'x'.repeat(1_100_000)}`, 'large.yaml');
+    expect(() => load({ configFile: 'large.yaml' })).toThrow(/large\.yaml: .* larger than/);
+    expect(load({ configFile: '/dev/null' }).file).toBe('/dev/null');
+    const pipe = path.join(dir, 'pipe.yaml');
+    execFileSync('mkfifo', [pipe]);
+    expect(() => load({ configFile: pipe })).toThrow(/a named pipe, and nothing writes to it/);
+    spawn('sh', ['-c', `echo 'JOB: late' > "${pipe}"`]);
+    await vi.waitFor(() => expect(load({ configFile: pipe }).settings.JOB).toBe('late'));
   });
 
   it('of the environment only names in the schema are read, and an empty one is unset', () => {
@@ -305,9 +320,29 @@ describe('variables of the environment that are no settings', () => {
     expect(warnings({ DOWNLOAD_DELY: '1' })).toEqual([
       expect.stringContaining('did you mean DOWNLOAD_DELAY?'),
     ]);
+    for (const [name, meant] of [
+      ['CONCURENT_REQUESTS', 'CONCURRENT_REQUESTS'],
+      ['DONWLOAD_DELAY', 'DOWNLOAD_DELAY'],
+      ['CONCURENT_REQUEST_PER_DOMAIN', 'CONCURRENT_REQUESTS_PER_DOMAIN'],
+      ['ROBOTTXT_OBEY', 'ROBOTSTXT_OBEY'],
+      ['REDDIS_URL', 'REDIS_URL'],
+    ] as const)
+      expect(warnings({ [name]: '1' })).toEqual([expect.stringContaining(`did you mean ${meant}?`)]);
+    expect(warnings({ CRAWLNODE_REDIS_URL: 'redis://127.0.0.1' })).toEqual([
+      expect.stringContaining('CRAWLNODE_REDIS_URL has no effect: set REDIS_URL'),
+    ]);
     expect(warnings({ REDIS_PASSWORD_FILE: '/run/secrets/redis' })).toEqual([
       expect.stringContaining('REDIS_PASSWORD_FILE has no effect: set REDIS_PASSWORD'),
     ]);
+  });
+
+  it('are left alone in the environments of CI systems, containers, shells and other programs', () => {
+    const names = readFileSync(
+      new URL('../../fixtures/environment-names.txt', import.meta.url),
+      'utf8',
+    ).split(/\s+/);
+    expect(names.length).toBeGreaterThan(300);
+    expect(warnings(Object.fromEntries(names.map((name) => [name, '1'])))).toEqual([]);
   });
 
   it('are left alone where they belong to others, as those that Kubernetes sets for a service named redis', () => {

@@ -98,7 +98,7 @@ describe('an XMLFeedSpider', () => {
     expect(items).toEqual([{ title: 'a' }]);
     expect(warnings).toMatchObject([[{ url, records: 1 }, expect.stringContaining('damaged')]]);
     expect((await resultOf(new News(), feed('<html></html>'))).warnings).toEqual([
-      [{ url }, 'a feed has no record'],
+      [{ url }, 'a feed has no record: there is no element <item> (itertag)'],
     ]);
     await expect(resultOf(new News(), feed('<rss><item>'))).rejects.toMatchObject({ code: 'bad_feed' });
   });
@@ -185,6 +185,14 @@ describe('a CSVFeedSpider', () => {
     expect(warnings).toEqual([[{ url, row: 2 }, 'a row of a CSV file has too few or too many fields']]);
     const next = await resultOf(new Stock(), feed('id,name\n1\n2,b\n3,c,d\n', { firstRecord: 1 }));
     expect(next.warnings).toMatchObject([[{ row: 4 }, expect.any(String)]]);
+  });
+
+  it('fails on an HTML page in place of the file', async () => {
+    for (const page of ['<!DOCTYPE html>\n<p>log in</p>', '\n<html lang="en"><body>a,b</body></html>'])
+      await expect(resultOf(new Stock(), feed(page))).rejects.toMatchObject({
+        code: 'bad_feed',
+        message: expect.stringContaining('it is an HTML page, not a CSV file'),
+      });
   });
 
   it('takes the rows before a damaged place, and no prototype from a header', async () => {

@@ -3,7 +3,7 @@ import { dataFormats, otherFormat } from '../../data-format.js';
 import type { Part, Shape } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
 import type { Transaction } from '../base/transaction.js';
-import { forgetFeeds, hasFeeds } from '../feeds/outbox.js';
+import { acceptFeedChanges, forgetFeeds, hasFeeds } from '../feeds/outbox.js';
 import { crawlState } from '../requests/completion.js';
 import { dropEarly, forgetEarly } from '../requests/early-links.js';
 
@@ -15,6 +15,7 @@ export function clear(tx: Transaction, parts: ReadonlySet<Part>, force: boolean)
   }
   const live = tx.nodes.live().length;
   if (live > 0 && !force) throw nodesAtWork(live, 'clear');
+  if (parts.has('queue') || parts.has('dupefilter')) acceptFeedChanges(tx);
   if (parts.has('queue')) {
     clearQueue(tx, parts);
     forgetFeeds(tx);
@@ -110,10 +111,11 @@ function removeLost({ tally }: Transaction): void {
 }
 
 /**
- * Take the lost requests for removed. A finished crawl that does not persist and was kept only for them is cleared, as the last
+ * Take the lost requests for removed, and files for what they are. A finished crawl that does not persist and was kept only for them is cleared, as the last
  * node of its run would have done. @returns how many there were.
  */
 export function acceptLosses(tx: Transaction, persist: boolean): number {
+  acceptFeedChanges(tx);
   if (!tx.hasCrawl || tx.tally.lost === 0) return 0;
   const { lost } = tx.tally;
   removeLost(tx);

@@ -46,6 +46,7 @@ export function takeSnapshot(tx: Transaction): Snapshot {
       items: listBytes(tx, spaces.items, 'text'),
       stats: listBytes(tx, spaces.stats, 'name'),
     },
+    memory: null,
     deadNodes: deadNodesOf(textOf(tx, 'dead')),
     assessment: assessmentOf(textOf(tx, 'assessment')),
     nodes: nodes.filter((node) => tx.nodes.isAlive(node)).map((node) => describe(tx, node)),

@@ -18,6 +18,8 @@ export interface FeedRow {
   readonly written: number;
   readonly written_bytes: number | null;
   readonly written_header: string | null;
+  readonly written_end: string | null;
+  readonly change: string | null;
   readonly is_exporting: Flag;
   readonly forgotten_at: number | null;
   readonly overwrites_at: number | null;

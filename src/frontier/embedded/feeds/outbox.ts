@@ -2,10 +2,12 @@
 import { hostname } from 'node:os';
 import { CrawlnodeError } from '../../../errors.js';
 import {
+  type FeedChange,
   type FeedCheckpoint,
   type FeedOpening,
   type FeedWriter,
   isPipelineOutbox,
+  type OpenedCheckpoint,
 } from '../../../feed-outbox.js';
 import {
   feedHeld,
@@ -18,7 +20,7 @@ import {
 import type { Effects, OutboxSnapshot } from '../../frontier.js';
 import type { Transaction } from '../base/transaction.js';
 import { ContradictingRows } from '../file/sqlite-errors.js';
-import { unreadableValue } from '../file/stored-json.js';
+import { storedJson, unreadableValue } from '../file/stored-json.js';
 import { type FeedRow, newFeed, readFeedRow, readFeedRows, writeFeedRow } from './feed-row.js';
 import { takeFirstItems } from './items.js';
 
@@ -68,7 +70,7 @@ export function openFeed(
   tx: Transaction,
   writer: FeedWriter,
   { staleMs, anew, overwrites }: FeedOpening,
-): FeedCheckpoint | null {
+): OpenedCheckpoint | null {
   const { feed, host, path, pid, owner, format } = writer;
   const existing = readFeedRow(tx, feed);
   // A settle begins a new row where somebody has deleted the one that had a checkpoint.
@@ -153,7 +155,7 @@ export function checkpointFeed(
   // A reset has deleted the feed.
   if (row === null) return;
   if (row.owner !== owner) throw feedTaken(path);
-  const { sequence, lengthBytes, header } = checkpoint;
+  const { sequence, lengthBytes, header, end } = checkpoint;
   if (after !== undefined && row.written !== after && row.written !== sequence) {
     requireWritten(tx, row);
     throw feedRolledBack();
@@ -166,19 +168,32 @@ export function checkpointFeed(
     tx.tally.accepted += unreadable;
   }
   const reached = { written: sequence, written_bytes: lengthBytes, written_header: header };
-  writeFeedRow(tx, { ...row, ...reached, seen_at: tx.nowMs });
+  // Its writer has found the file sound.
+  const sound = { written_end: end ?? null, change: null };
+  writeFeedRow(tx, { ...row, ...reached, ...sound, seen_at: tx.nowMs });
 }
 
-/** The writer gives the feed back. Items that wait stay in the outbox. */
+/** Record that a file is not as the crawl has left it. Of two different losses, the greater one stays. */
+export function noteFeedChange(tx: Transaction, feed: string, { what, items }: FeedChange): void {
+  const row = readFeedRow(tx, feed);
+  if (row === null || (changeOf(row)?.items ?? -1) >= items) return;
+  writeFeedRow(tx, { ...row, change: JSON.stringify({ what, items }) });
+}
+
+/** The writer gives the feed back. Items that wait stay in the outbox. @param isOver whether its crawl is finished */
 export function releaseFeed(
   tx: Transaction,
   { feed, owner }: FeedWriter,
   { exported }: { readonly exported?: boolean } = {},
+  isOver = false,
 ): void {
   const row = readFeedRow(tx, feed);
   if (row?.owner !== owner) return;
   if (isForgotten(row)) dropFeed(tx, row);
-  else writeFeedRow(tx, { ...row, owner: null, is_exporting: exported === true ? 0 : row.is_exporting });
+  else {
+    const left = { owner: null, ...(isOver && { seen_at: 0 }) };
+    writeFeedRow(tx, { ...row, ...left, is_exporting: exported === true ? 0 : row.is_exporting });
+  }
 }
 
 /** All feeds, with the number of items that wait. */
@@ -190,6 +205,9 @@ export function listFeeds(tx: Transaction): OutboxSnapshot[] {
     waiting: waiting(row),
     writerPid: row.owner === null ? null : row.pid,
     format: row.format,
+    seenAtMs: row.seen_at,
+    checkpoint: checkpointOf(row),
+    change: pendingChange(row),
   }));
 }
 
@@ -199,16 +217,35 @@ export const hasFeeds = (tx: Transaction): boolean => readFeedRows(tx).length > 
  * A new job starts new feed files. A reset deletes a feed that has no writer and no waiting items. Otherwise it only marks
  * the feed (`forgotten_at`). The feed is deleted when its writer releases it, if all items were written and none were added.
  * Items added later belong to the next crawl, so such a feed stays. At a flush the writer belongs to the flushing node: if
- * it opened the file to overwrite it and has written nothing since, the feed starts again from its first item.
+ * it opened the file to overwrite it and has written nothing since, the feed starts again from its first item. Losses that nobody
+ * has accepted stay.
  */
 export function forgetFeeds(tx: Transaction, isFlush = false): void {
+  if (isFlush) acceptFeedChanges(tx);
   for (const row of readFeedRows(tx)) {
     const lives = hasWriter(tx, row);
     const isWritten = waiting(row) === 0;
-    if (isWritten && !lives) dropFeed(tx, row);
+    if (isWritten && !lives && row.change === null) dropFeed(tx, row);
     else if (isFlush && lives && isWritten && row.overwrites_at === row.last && row.is_exporting === 0) {
-      writeFeedRow(tx, { ...row, written: 0, written_bytes: null, written_header: null, last: 0 });
+      writeFeedRow(tx, {
+        ...row,
+        written: 0,
+        written_bytes: null,
+        written_header: null,
+        written_end: null,
+        last: 0,
+      });
     } else writeFeedRow(tx, { ...row, forgotten_at: row.last });
+  }
+}
+
+/** Somebody goes on without what files have lost: each is begun anew where items wait for it, else its row goes. */
+export function acceptFeedChanges(tx: Transaction): void {
+  for (const row of readFeedRows(tx)) {
+    const change = changeOf(row);
+    if (change === null) continue;
+    if (waiting(row) === 0 && !hasWriter(tx, row)) dropFeed(tx, row);
+    else writeFeedRow(tx, { ...row, change: JSON.stringify({ ...change, accepted: true }) });
   }
 }
 
@@ -216,13 +253,32 @@ export function forgetFeeds(tx: Transaction, isFlush = false): void {
 export const waiting = ({ last, written }: FeedRow): number => Math.max(0, last - written);
 
 /** How far the file is known to be safely written; null where nothing is. */
-export function checkpointOf({ written, written_bytes, written_header }: FeedRow): FeedCheckpoint | null {
-  if (written_bytes === null) return null;
-  return { sequence: written, lengthBytes: written_bytes, header: written_header ?? '' };
+export function checkpointOf(row: FeedRow): OpenedCheckpoint | null {
+  const { written: sequence, written_bytes: lengthBytes, written_header: header, written_end: end } = row;
+  if (lengthBytes === null) return null;
+  const isGivenUp = changeOf(row)?.accepted === true;
+  return {
+    sequence,
+    lengthBytes,
+    header: header ?? '',
+    ...(end && { end }),
+    ...(isGivenUp && { isGivenUp }),
+  };
 }
 
-/** Whether a reset marked the feed, all items were written and none were added since. */
-const isForgotten = (row: FeedRow): boolean => waiting(row) === 0 && row.forgotten_at === row.last;
+function changeOf({ change }: FeedRow): (FeedChange & { readonly accepted?: boolean }) | null {
+  return change === null ? null : storedJson(change, 'feed', 'change');
+}
+
+/** What nobody has accepted yet. */
+function pendingChange(row: FeedRow): FeedChange | null {
+  const change = changeOf(row);
+  return change?.accepted ? null : change;
+}
+
+/** Whether a reset marked the feed, all items were written and none were added since. A loss is not forgotten. */
+const isForgotten = (row: FeedRow): boolean =>
+  row.change === null && waiting(row) === 0 && row.forgotten_at === row.last;
 
 /** An item that waits is not written: a record that says so would have its writer leave it out. @throws ContradictingRows */
 function requireWritten({ sql }: Transaction, { space, feed, written }: FeedRow): void {

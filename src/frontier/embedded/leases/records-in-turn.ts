@@ -29,7 +29,10 @@ export function lookAtRecords(tx: Transaction): void {
         request.domain, NULL) AS lost
     FROM record LEFT JOIN request USING (n) LEFT JOIN domain ON domain.space = request.space AND domain.name = request.domain
     WHERE record.n > ${tally.records_looked} ORDER BY record.n LIMIT ${AT_ONCE}`;
-  tally.records_looked = rows.length < AT_ONCE ? 0 : rows.at(-1)!.n;
+  const isRound = rows.length < AT_ONCE;
+  tally.records_looked = isRound ? 0 : rows.at(-1)!.n;
+  // A row that was deleted stays counted until then.
+  if (isRound) tally.domains = sql.count('domain', space);
   const own = rows.filter((row) => row.space === space);
   for (const domain of new Set(own.flatMap(({ lost }) => lost ?? []))) findAgain(tx, domain);
   // Nothing more is leased until no request is leased: then a node rebuilds the rows (`stall.ts`).
@@ -37,7 +40,7 @@ export function lookAtRecords(tx: Transaction): void {
 }
 
 /** Its row is made anew where it is gone, and begins with a full delay; its head is the first of its pending requests. */
-function findAgain({ sql, space, crawl, tally, domains, nowMs }: Transaction, name: string): void {
+function findAgain({ sql, space, crawl, domains, nowMs }: Transaction, name: string): void {
   const isGone = domains.find(name) === null;
   const domain = domains.change(name);
   if (isGone) {
@@ -46,8 +49,6 @@ function findAgain({ sql, space, crawl, tally, domains, nowMs }: Transaction, na
       WHERE state = 'leased' AND space = ${space} AND domain = ${name}`!.count;
     // Its robots.txt is read again, as that may ask for a longer delay.
     sql.run`DELETE FROM robots WHERE space = ${space} AND instr(origin, ${name}) > 0`;
-    // It was counted when it was made first.
-    tally.domains -= 1;
   }
   const first = sql.get<Order>`SELECT rank, arrival FROM request
     WHERE space = ${space} AND domain = ${name} AND state = 'pending' ORDER BY rank, arrival LIMIT 1`;

@@ -3,6 +3,7 @@ import { deadNodesOf, eventName, factsOf } from '../../telemetry/stored-telemetr
 import { DEAD_NODES_FOR_MS, MAX_DEAD_NODES } from '../../types/limits.js';
 import type { CrawlEvent, DeadNode } from '../../types/telemetry.js';
 import type { OpenCrawl } from '../base/open-crawl.js';
+import type { Transaction } from '../base/transaction.js';
 import { incarnationName, type NodeRow } from '../nodes/node-row.js';
 import { numberOf, setText, textOf } from './texts.js';
 
@@ -18,7 +19,7 @@ export function addEvent(tx: OpenCrawl, event: EventText, agoMs = 0): void {
 
 /** A node was declared dead. @param held ids of requests that it held */
 export function noteDeath(
-  tx: OpenCrawl,
+  tx: Transaction,
   { id, host, pid, number, started_at, settled, leased }: NodeRow,
   held: readonly string[],
 ): void {
@@ -30,5 +31,6 @@ export function noteDeath(
     facts,
   };
   setText(tx, 'dead', JSON.stringify([...before, dead].slice(-MAX_DEAD_NODES)));
+  tx.counters.add({ 'nodes/died': 1 });
   addEvent(tx, { kind: 'node_died', node: id, requests: leased });
 }

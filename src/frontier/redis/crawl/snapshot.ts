@@ -7,6 +7,7 @@ import { assessmentOf, deadNodesOf, factsOf } from '../../telemetry/stored-telem
 import type { Client } from '../connection/client.js';
 import { foundFormat } from '../connection/preflight.js';
 import { pairs } from '../connection/scan.js';
+import { memoryOf } from '../examine/server.js';
 import { readFeeds } from '../feeds/outbox.js';
 import { badSeedsKey, type InternalWord, internalKey, internalWords } from '../keys.js';
 import { readStats } from '../stored-stats.js';
@@ -34,10 +35,11 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     client.hgetall(keys.stats),
     clockOf(client),
   ]);
-  const [told, nodes, outbox, bytes] = await Promise.all([
+  const [told, nodes, outbox, memory, bytes] = await Promise.all([
     client.hmget(key('telemetry'), 'dead', 'assessment'),
     readNodes(client, keys, crawlClock(meta, serverMs), numberIn(meta.node_timeout, 30_000)),
     readOutbox(client, keys),
+    memoryOf(client),
     byName({
       frontier: sum([keys.requests, ...internalWords.map(key)], (name) => bytesOf(client, name)),
       dupefilter: dupefilterBytes(client, keys),
@@ -58,7 +60,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     ...nodes,
     ...{ deadNodes: deadNodesOf(told[0]), assessment: assessmentOf(told[1]) },
     ...readings,
-    outbox,
+    ...{ outbox, memory },
     run:
       meta.run === undefined
         ? null
@@ -167,8 +169,13 @@ async function readNodes(
 async function readOutbox(client: Client, keys: FrontierKeys): Promise<OutboxSnapshot[]> {
   const fields = await client.hgetall(internalKey(keys, 'feeds'));
   return readFeeds(fields).map(({ feed, record, last }) => {
-    const { host, path, pid, owner, format = null, sequence = 0 } = record;
-    const waiting = Math.max(0, last - sequence);
-    return { feed, host, path, waiting, writerPid: owner ? pid : null, format };
+    const { host, path, pid, owner, format = null, sequence, lengthBytes = 0, header = '', end } = record;
+    const { seenMs: seenAtMs, changed } = record;
+    const waiting = Math.max(0, last - (sequence ?? 0));
+    const isGivenUp = changed?.accepted === true;
+    const reached = { lengthBytes, header, ...(end && { end }), ...(isGivenUp && { isGivenUp }) };
+    const checkpoint = sequence === undefined ? null : { sequence, ...reached };
+    const file = { checkpoint, change: isGivenUp ? null : changed };
+    return { feed, host, path, waiting, writerPid: owner ? pid : null, format, seenAtMs, ...file };
   });
 }

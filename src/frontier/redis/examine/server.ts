@@ -5,6 +5,7 @@
 import type { Redis } from 'ioredis';
 import { byteSize, duration } from '../../../format-amounts.js';
 import type { Findings } from '../../findings.js';
+import type { Snapshot } from '../../types/reports.js';
 import { type Client, serversOf } from '../connection/client.js';
 import { ifAllowed } from '../connection/errors.js';
 import { clockOf } from '../crawl/measuring.js';
@@ -53,6 +54,17 @@ function evictingPolicy(info: Info): { policy: string; limit: number } | null {
   const policy = info?.get('maxmemory_policy') ?? '';
   const limit = number(info, 'maxmemory');
   return limit > 0 && policy.startsWith('allkeys-') ? { policy, limit } : null;
+}
+
+/**
+ * The memory in use of a server and its limit; null where it has none. Of a Cluster too: a crawl needs only one of its servers, and
+ * must not wait for the others.
+ */
+export async function memoryOf(client: Client): Promise<Snapshot['memory']> {
+  if ('nodes' in client) return null;
+  const info = await readInfo(client, 'memory');
+  const limitBytes = number(info, 'maxmemory');
+  return limitBytes > 0 ? { usedBytes: number(info, 'used_memory'), limitBytes } : null;
 }
 
 /**

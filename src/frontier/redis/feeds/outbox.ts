@@ -1,7 +1,7 @@
 /** Feeds in Redis: the outbox of committed items, and the checkpoint of the file each is written to. */
 import { createHash } from 'node:crypto';
 import { CrawlnodeError } from '../../../errors.js';
-import type { FeedCheckpoint } from '../../../feed-outbox.js';
+import type { FeedChange, FeedCheckpoint, OpenedCheckpoint } from '../../../feed-outbox.js';
 import {
   feedHeld,
   feedRecordDamaged,
@@ -24,6 +24,9 @@ interface FeedRecord extends Partial<FeedCheckpoint> {
   readonly owner?: string;
   readonly format?: string;
   readonly exporting?: boolean;
+  /** Last sign of life of its writer; 0 once it has left a crawl that was finished. */
+  readonly seenMs: number;
+  readonly changed: (FeedChange & { readonly accepted?: boolean }) | null;
 }
 
 /** The feeds of that HASH, each with the sequence of its last item, also those that nobody has opened yet. */
@@ -47,19 +50,22 @@ function recordOf(stored: Readonly<Record<string, unknown>>): FeedRecord {
     sequence: numberField(stored, 'sequence'),
     lengthBytes: numberField(stored, 'lengthBytes'),
     header: textField(stored, 'header'),
+    end: textField(stored, 'end'),
   };
   return {
     host: textField(stored, 'host') ?? '',
     path: textField(stored, 'path') ?? '',
     pid: numberField(stored, 'pid') ?? 0,
     exporting: stored.exporting === true,
+    seenMs: numberField(stored, 'seenMs') ?? 0,
+    changed: (stored.changed ?? null) as FeedRecord['changed'],
     ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
   };
 }
 
 /** The answer of `lua/feeds/feed-open.lua`. */
 type Opened =
-  | { readonly status: 'open'; readonly checkpoint?: FeedCheckpoint }
+  | { readonly status: 'open'; readonly checkpoint?: OpenedCheckpoint }
   | { readonly status: 'damaged' }
   | { readonly status: 'format'; readonly format: string }
   | { readonly status: 'held'; readonly writer: Readonly<Record<string, unknown>> };
@@ -132,6 +138,9 @@ export function redisFeeds({ connection, options, call }: CrawlAccess): Feeds {
       if (answer === 3) throw feedRecordDamaged(path);
       if (answer === 2) throw feedRolledBack();
       if (answer === 0) throw feedTaken(path);
+    },
+    async noteChange(feed, { what, items }) {
+      await call('feed_changed', { feed, what, items });
     },
     async take({ feed, owner, path }, max) {
       const count = int(await call('feed_take', { feed, owner, most: max }));

@@ -38,6 +38,31 @@ export function lostInJson(value: unknown, path: string): string | null {
   return firstLost(fields.map(([key, field]) => [pathOf(path, key), field]));
 }
 
+/**
+ * The least characters that a value takes as JSON: escapes may make them up to six times as many. It stops to count beyond `most`.
+ * What is nested too deeply, such as a cycle, counts nothing: JSON.stringify names it.
+ */
+export function leastJsonChars(value: unknown, most: number, depth = 0): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return 1;
+  if (depth > MAX_JSON_DEPTH || 'toJSON' in value) return 0;
+  let chars = 2;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && chars <= most; at++) {
+      chars += 1 + leastJsonChars(value[at], most - chars, depth + 1);
+    }
+    return value.length === 0 ? chars : chars - 1;
+  }
+  for (const [key, field] of Object.entries(value)) {
+    if (chars > most) break;
+    if (isWritten(field)) chars += key.length + 3 + leastJsonChars(field, most - chars, depth + 1);
+  }
+  return chars;
+}
+
+const isWritten = (field: unknown): boolean =>
+  field !== undefined && typeof field !== 'function' && typeof field !== 'symbol';
+
 function firstLost(entries: readonly (readonly [path: string, value: unknown])[]): string | null {
   for (const [path, value] of entries) {
     const lost = lostInJson(value, path);

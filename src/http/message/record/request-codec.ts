@@ -17,7 +17,7 @@ import { isToken, noHeaders } from '../headers.js';
 import { MAX_PRIORITY, MIN_PRIORITY } from '../priority.js';
 import type { Request } from '../request.js';
 import { cookieJarOf } from '../request-meta.js';
-import { jsonCopy } from './json-safe.js';
+import { jsonCopy, leastJsonChars } from './json-safe.js';
 import { endingOf } from './record-suffix.js';
 import type { FrontierRequest, JsonObject, Origin, RequestRecord, WaitingItem } from './request-record.js';
 import { decodeWaitingItem, encodeWaitingItem, storedWaitingItem } from './waiting-item.js';
@@ -32,20 +32,30 @@ export function encodeRecord(record: RequestRecord): string {
   // Concatenated rather than built as an object: this runs for every link of every page.
   let text = `{"v":${RECORD_VERSION},"u":${JSON.stringify(record.url)}`;
   if (record.method !== 'GET') text += `,"m":${JSON.stringify(record.method)}`;
-  if (!isEmpty(record.headers)) text += `,"h":${JSON.stringify(record.headers)}`;
+  if (!isEmpty(record.headers)) text += `,"h":${jsonThatFits(record.headers, record)}`;
   if (record.body !== null) text += `,"b":"${record.body.toString('base64')}"`;
-  if (!isEmpty(record.meta)) text += `,"x":${JSON.stringify(record.meta)}`;
-  if (!isEmpty(record.cbKwargs)) text += `,"g":${JSON.stringify(record.cbKwargs)}`;
-  if (record.waitingItem !== null) text += `,"f":${encodeWaitingItem(record.waitingItem)}`;
+  if (!isEmpty(record.meta)) text += `,"x":${jsonThatFits(record.meta, record)}`;
+  if (!isEmpty(record.cbKwargs)) text += `,"g":${jsonThatFits(record.cbKwargs, record)}`;
+  if (record.waitingItem !== null)
+    text += `,"f":${jsonThatFits(encodeWaitingItem(record.waitingItem), record)}`;
   text += endingOf(record);
   // A UTF-16 code unit takes at most three bytes of UTF-8, so most records need no byte count.
-  if (text.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(text) > MAX_RECORD_BYTES) {
-    throw new InvalidRequestError(
-      `The request of ${record.url.slice(0, 200)} takes more than 1 MB with its body and meta; keep large data elsewhere.`,
-      { code: 'record_too_large' },
-    );
-  }
+  if (text.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(text) > MAX_RECORD_BYTES)
+    throw tooLarge(record);
   return text;
+}
+
+/** Its length is judged before it is made: the text of a page may become six times as long. */
+function jsonThatFits(value: unknown, record: RequestRecord): string {
+  if (leastJsonChars(value, MAX_RECORD_BYTES) > MAX_RECORD_BYTES) throw tooLarge(record);
+  return JSON.stringify(value);
+}
+
+function tooLarge({ url }: RequestRecord): InvalidRequestError {
+  return new InvalidRequestError(
+    `The request of ${url.slice(0, 200)} takes more than 1 MB with its body and meta; keep large data elsewhere.`,
+    { code: 'record_too_large' },
+  );
 }
 
 /** The record of a plain GET link, the most frequent kind: URL, callback, depth, origin, instant of acceptance. */

@@ -51,8 +51,9 @@ export const storedWaitingItem = z.strictObject({
 });
 
 /** The JSON that `storedWaitingItem` reads. */
-export function encodeWaitingItem({ id, pipeline, item, files }: WaitingItem): string {
-  return JSON.stringify({ d: id, s: pipeline, i: item, r: files });
+/** As the record holds it. */
+export function encodeWaitingItem({ id, pipeline, item, files }: WaitingItem): JsonObject {
+  return { d: id, s: pipeline, i: item, r: files as unknown as JsonObject[] };
 }
 
 export function decodeWaitingItem({ d, s, i, r }: z.infer<typeof storedWaitingItem>): WaitingItem {

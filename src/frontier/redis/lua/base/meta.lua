@@ -100,8 +100,9 @@ function meta.create(crawl, queueClass, epoch, isRepair)
   local others = {}
   for i, word in ipairs(OF_CRAWL) do others[i] = crawl.keys[word] end
   if not isRepair and redis.call('EXISTS', unpack(others)) > 0 then verbs.refuse('CRAWLNODE_RECORD ' .. crawl.keys.meta) end
-  meta.write(crawl, { 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'queue', queueClass, 'control', 'running',
-    'began', lists.digits(crawl.nowMs) })
+  -- By one command, so that a user without the right to count leaves no record that seems to lack a field.
+  redis.call('HSET', crawl.keys.meta, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'queue', queueClass, 'control', 'running',
+    'began', lists.digits(crawl.nowMs), 'fields', '6')
 end
 
 -- A field as text; false or nil where there is none.
@@ -136,7 +137,7 @@ function meta.add(crawl, name, amount) meta.set(crawl, name, meta.number(crawl, 
 -- Invalidates the nodes' caches of seen fingerprints, since a fingerprint may have been forgotten.
 function meta.raiseEpoch(crawl) meta.add(crawl, 'epoch', 1) end
 
--- The one way to write fields, { name, value, … }, and to delete one: both keep their number.
+-- The one way to write fields of a record, { name, value, … }, and to delete one: both keep their number.
 function meta.write(crawl, fields)
   local added = lists.send('HSET', crawl.keys.meta, fields)
   if added > 0 then redis.call('HINCRBY', crawl.keys.meta, 'fields', added) end

@@ -1,4 +1,4 @@
--- Take the lost requests for removed: somebody has decided to go on without them. A finished crawl that does not persist and
+-- Take the lost requests for removed, and files for what they are: somebody has decided to go on without what is lost. A finished crawl that does not persist and
 -- was kept only for its losses is cleared, as the last node of its run would have done.
 -- Atomic: no node joins between the decision and the clearing.
 --
@@ -11,10 +11,14 @@ local function isKeptForLosses(crawl)
 end
 
 verbs.register('accept_losses', { 'allow-oom' }, function(crawl, args)
-  if not meta.exists(crawl) then return { 0, 0 } end
+  if not meta.exists(crawl) then
+    feeds.acceptChanges(crawl)
+    return { 0, 0 }
+  end
   meta.read(crawl)
   local first = answers.first(crawl)
   if first then return first end
+  feeds.acceptChanges(crawl)
   local lost = meta.number(crawl, 'lost')
   if lost > 0 and not args.persist and isKeptForLosses(crawl) then
     wipe.crawl(crawl, false)

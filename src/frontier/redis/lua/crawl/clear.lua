@@ -82,6 +82,7 @@ verbs.register('clear', { 'allow-oom' }, function(crawl, args)
     local live = nodes.heardWithin(crawl, nodes.timeoutMs(crawl))
     if live > 0 and not args.force then return live end
   end
+  if not isOther and (parts.queue or parts.dupefilter) then feeds.acceptChanges(crawl) end
   if parts.queue then
     clearQueue(crawl, parts, refusal)
     if not isOther then feeds.forget(crawl, false) end

@@ -19,6 +19,7 @@ function wipe.renew(crawl, isFlush, names)
   local fields = { version = FORMAT }
   meta.raiseEpoch(crawl)
   for _, name in ipairs(names) do fields[name] = meta.get(crawl, name) or '' end
+  feeds.acceptChanges(crawl)
   wipe.crawl(crawl, isFlush)
   for name, value in pairs(fields) do meta.set(crawl, name, value) end
 end

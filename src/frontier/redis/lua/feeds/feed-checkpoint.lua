@@ -1,7 +1,7 @@
 -- Record how far a feed file is safely on disk, and delete those items from the outbox. Also renews the writer's claim.
 -- Atomic: an item leaves the outbox only with the checkpoint that covers it.
 --
--- args: feed · owner · sequence, lengthBytes, header: the checkpoint, absent to only renew · after: sequence of the one
+-- args: feed · owner · sequence, lengthBytes, header, end: the checkpoint, absent to only renew · after: sequence of the one
 --   before it, absent where that does not matter · digest: SHA-1 of the items between the two, joined by \n, absent for
 --   none · unreadable: how many of them are no items, absent for 0 · release: ends the claim · exported: ends the export too
 -- Returns 1, 0 when the feed has another owner by now, or 2 when the store knows another checkpoint than the one before:
@@ -17,7 +17,7 @@ end
 verbs.register('feed_checkpoint', { 'allow-oom' }, function(crawl, args)
   local feed, writer = args.feed, feeds.read(crawl, args.feed)
   if feeds.hasLost(crawl, feed, writer) then return 3 end
-  -- A reset deleted this feed: there is nothing to record.
+  -- A reset deleted this feed: there is nothing to record. Where another hand deletes all of it, its mark in meta is left.
   if not writer and redis.call('HEXISTS', crawl.keys.feeds, feed .. ':tail') == 0 then return 1 end
   if not writer or writer.owner ~= args.owner then return 0 end
   local written = writer.sequence or 0
@@ -33,11 +33,16 @@ verbs.register('feed_checkpoint', { 'allow-oom' }, function(crawl, args)
       meta.add(crawl, 'accepted', args.unreadable)
       meta.save(crawl)
     end
-    writer.sequence, writer.lengthBytes, writer.header = args.sequence, args.lengthBytes, args.header
+    writer.sequence, writer.lengthBytes, writer.header, writer['end'] = args.sequence, args.lengthBytes, args.header, args['end']
+    -- Its writer has found the file sound.
+    writer.changed = nil
   end
   clock.read(crawl)
   writer.seenMs = crawl.nowMs
-  if args.release then writer.owner = nil end
+  if args.release then
+    writer.owner = nil
+    if not meta.exists(crawl) or completion.isFinished(crawl, completion.seedsWaiting(crawl)) then writer.seenMs = 0 end
+  end
   if args.exported then writer.exporting = nil end
   if args.release and feeds.isForgotten(crawl, feed, writer) then
     feeds.drop(crawl, feed)

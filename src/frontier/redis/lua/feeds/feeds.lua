@@ -1,12 +1,13 @@
 -- Feed files, and the items that wait to be written to them.
 --
 -- HASH `feeds`: feed → JSON { host, path, pid, owner, format, seenMs, staleMs, exporting, overwrites, forgottenAt, and its
--- checkpoint: sequence, lengthBytes, header }, without an owner when it has no writer; feed:tail → number of its last item.
+-- checkpoint: sequence, lengthBytes, header, end }, without an owner when it has no writer, with seenMs 0 once its crawl is finished too; feed:tail → number of its last item.
+-- Of a file that is not as the crawl has left it, changed: { what, items, accepted }, see feed-changed.lua.
 -- HASH `outbox`: feed:number → item, of those behind the checkpoint.
 -- A feed whose name begins with "pipeline-" is the outbox of an item pipeline. Its items are { id, item }.
 
 local numbers = { 'seenMs', 'staleMs', 'sequence', 'lengthBytes', 'forgottenAt', 'overwrites' }
-local texts = { 'host', 'path', 'owner', 'format', 'header' }
+local texts = { 'host', 'path', 'owner', 'format', 'header', 'end' }
 
 -- Whether a value can be what feeds.write has written.
 local function isRecord(value)
@@ -16,6 +17,8 @@ local function isRecord(value)
   for _, name in ipairs(texts) do
     if value[name] ~= nil and type(value[name]) ~= 'string' then return false end
   end
+  local changed = value.changed
+  if changed ~= nil and not (type(changed) == 'table' and type(changed.what) == 'string' and reader.number(changed.items)) then return false end
   return value.seenMs ~= nil and (value.sequence == nil or reader.number(value.sequence) ~= nil)
 end
 
@@ -104,35 +107,51 @@ function feeds.areAllWritten(crawl, names)
   return true
 end
 
--- Whether a reset marked the feed, all items were written and none were added since.
+-- Whether a reset marked the feed, all items were written and none were added since. A loss is not forgotten.
 function feeds.isForgotten(crawl, feed, writer)
-  return feeds.isAllWritten(crawl, feed, writer) and writer.forgottenAt == (writer.sequence or 0)
+  return not writer.changed and feeds.isAllWritten(crawl, feed, writer) and writer.forgottenAt == (writer.sequence or 0)
+end
+
+-- The records of all feeds, by name; false for one that cannot be read.
+local function records(crawl)
+  local found = {}
+  for _, feed in ipairs(redis.call('HKEYS', crawl.keys.feeds)) do
+    if string.sub(feed, -5) ~= ':tail' then found[feed] = feeds.read(crawl, feed) or false end
+  end
+  return found
+end
+
+local function lives(crawl, writer) return writer.owner and crawl.nowMs - writer.seenMs < (writer.staleMs or 0) end
+
+-- Somebody goes on without what files have lost: each is begun anew where items wait for it, else its record goes.
+function feeds.acceptChanges(crawl)
+  for feed, writer in pairs(records(crawl)) do
+    if writer and writer.changed then
+      writer.changed.accepted = true
+      if feeds.isAllWritten(crawl, feed, writer) and not lives(crawl, writer) then feeds.drop(crawl, feed)
+      else feeds.write(crawl, feed, writer) end
+    end
+  end
 end
 
 -- A new job starts new feed files. A reset deletes a feed that has no writer and no waiting items. Otherwise it only marks
 -- the feed (forgottenAt). The feed is deleted when its writer releases it, if all items were written and none were added.
 -- Items added later belong to the next crawl, so such a feed stays. At a flush the writer belongs to the flushing node: if
--- it opened the file to overwrite it and has written nothing since, the feed starts again from its first item.
+-- it opened the file to overwrite it and has written nothing since, the feed starts again from its first item. Losses that
+-- nobody has accepted stay.
 function feeds.forget(crawl, isFlush)
-  for _, feed in ipairs(redis.call('HKEYS', crawl.keys.feeds)) do
-    local isTail = string.sub(feed, -5) == ':tail'
-    local writer = not isTail and feeds.read(crawl, feed)
-    if not isTail and not writer then
+  for feed, writer in pairs(records(crawl)) do
+    local allWritten = writer and feeds.isAllWritten(crawl, feed, writer)
+    if not writer or (allWritten and not lives(crawl, writer) and not writer.changed) then
       feeds.drop(crawl, feed)
-    elseif writer then
-      local lives = writer.owner and crawl.nowMs - writer.seenMs < (writer.staleMs or 0)
-      local allWritten = feeds.isAllWritten(crawl, feed, writer)
-      if allWritten and not lives then
-        feeds.drop(crawl, feed)
+    else
+      if isFlush and lives(crawl, writer) and allWritten and writer.overwrites == writer.sequence and not writer.exporting then
+        writer.sequence, writer.lengthBytes, writer.header, writer['end'] = nil, nil, nil, nil
+        redis.call('HDEL', crawl.keys.feeds, feed .. ':tail')
       else
-        if isFlush and lives and allWritten and writer.overwrites == writer.sequence and not writer.exporting then
-          writer.sequence, writer.lengthBytes, writer.header = nil, nil, nil
-          redis.call('HDEL', crawl.keys.feeds, feed .. ':tail')
-        else
-          writer.forgottenAt = feeds.tail(crawl, feed)
-        end
-        feeds.write(crawl, feed, writer)
+        writer.forgottenAt = feeds.tail(crawl, feed)
       end
+      feeds.write(crawl, feed, writer)
     end
   end
 end

@@ -24,5 +24,6 @@ function events.nodeDied(crawl, incarnation)
     pages = reader.number(redis.call('HGET', crawl.keys.settled, incarnation)) or 0,
     facts = found[2] and reader.json(string.match(found[2], ' (.*)') or '') or cjson.null }
   redis.call('HSET', at, 'dead', cjson.encode(dead))
+  counters.add(crawl, 'nodes/died', 1)
   events.add(crawl, 'node_died', { node = id, requests = held })
 end
