@@ -26,6 +26,7 @@ import type { Extensions } from './extensions/load-extensions.js';
 import type { ReferrerPolicy } from './links/referer.js';
 import type { Middleware } from './middleware/load-middleware.js';
 import type { DeadEnd } from './page/dead-ends.js';
+import type { ReportOptions } from './telemetry/reporter.js';
 
 /** How requests are retried (`retry-plan.ts`). */
 export interface RetryOptions {
@@ -115,8 +116,7 @@ export interface NodeOptions {
   readonly waitTimeoutMs: number;
   /** Interval of heartbeats and of reconcile; NODE_TIMEOUT / 6 unless set. */
   readonly heartbeatMs: number;
-  /** STATS_HISTORY, in minutes. */
-  readonly historyMinutes: number;
+  readonly reports: ReportOptions;
   /** MAIN_LOOP_TIMEOUT: without main-loop progress for so long, heartbeats stop. */
   readonly mainLoopTimeoutMs: number;
   /** Every line of stderr is JSON. */

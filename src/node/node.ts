@@ -142,9 +142,7 @@ function whyIncarnationEnded(
       cause = why;
     }
   }
-  return cause instanceof IncarnationDeadError
-    ? cause
-    : errorEnding(cause, persist, self.slots.held().length);
+  return cause instanceof IncarnationDeadError ? cause : errorEnding(cause, persist);
 }
 
 /** From joining to leaving. */
@@ -250,7 +248,7 @@ async function rejoin(
     return stop.aborted ? ending('shutdown') : await outage.through('join', stop, () => join(deps));
   } catch (error) {
     if (error instanceof FrontierUnavailableError) return ending('shutdown');
-    if (error instanceof WaitedTooLongError) return errorEnding(error, deps.options.shape.persist, 0);
+    if (error instanceof WaitedTooLongError) return errorEnding(error, deps.options.shape.persist);
     throw error;
   }
 }
@@ -298,7 +296,7 @@ function startHeartbeat(node: NodeState, joined: Joined, current: () => Incarnat
     endsProcess: options.endsStuckProcess,
     speaksJson: options.speaksJson,
     pulse: node.pulse.buffer,
-    historyMinutes: options.historyMinutes,
+    reports: options.reports,
   };
   const { telemetry, pulse } = node;
   const onReported = ({ sequence, upTo }: HeartbeatReport) => telemetry.noteReported(sequence, upTo);

@@ -65,6 +65,10 @@ export interface ItemPipelines extends OpenModules {
   close(hasWaited?: boolean): Promise<void>;
   /** Those with `committed`, by their order. */
   readonly withCommitted: readonly LoadedPipeline[];
+  /** How many there are beside RedisPipeline. */
+  readonly count: number;
+  /** Whether RedisPipeline is one of them. */
+  readonly toList: boolean;
 }
 
 /**
@@ -214,7 +218,7 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
   );
   const withCommitted = all.filter(({ batches }) => batches !== null);
   const fileStage = (name: string) => all.find((one) => one.name === name)?.files ?? null;
-  return { process, goOn, fileStage, withCommitted, ...opening };
+  return { process, goOn, fileStage, withCommitted, count: all.length, toList, ...opening };
 }
 
 /** The result while it is collected. */

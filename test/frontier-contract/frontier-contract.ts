@@ -4,6 +4,7 @@
  * small and nothing sleeps: a test waits for a condition, with a bound. Every test ends with `verify()`.
  */
 import { afterEach, beforeEach, describe } from 'vitest';
+import { assessments } from './assessments.js';
 import { autothrottle } from './autothrottle.js';
 import { backups } from './backups.js';
 import { budgets } from './budgets.js';
@@ -96,6 +97,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       backups,
       upkeep,
       telemetry,
+      assessments,
       repair,
       losses,
       changedFeeds,

@@ -126,7 +126,9 @@ export function stalls(
       await expect(broken).rejects.toThrow('killed');
       const second = await crawl.node({ tunables: { nodeTimeoutMs: 60_000 } });
       expect((await second.frontier.lease(1, 0)).crawl).toMatchObject({ stall: null, control: 'running' });
+      expect(await second.frontier.verifyCounts()).toEqual([]);
       await first.frontier.leave('error');
+      expect(await second.frontier.verifyCounts()).toEqual(['a repair broke off: repair again']);
       expect((await second.frontier.lease(1, 0)).crawl).toMatchObject({ stall: 'rebuild' });
       expect(await second.frontier.rebuild(reading(...pages))).toMatchObject({ pending: 12 });
       expect(await take(second.frontier, 12)).toHaveLength(12);

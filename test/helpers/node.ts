@@ -36,7 +36,7 @@ export function nodeOptions(some: Partial<NodeOptions> = {}): NodeOptions {
     startTimeoutMs: 200,
     graceMs: 10_000,
     waitTimeoutMs: 60_000,
-    historyMinutes: 60,
+    reports: { historyMinutes: 60, scaleMax: 100 },
     heartbeatMs: 500,
     speaksJson: false,
     endsStuckProcess: true,

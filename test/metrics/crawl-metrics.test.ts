@@ -31,7 +31,7 @@ async function crawlIn(
     Array.from({ length: count }, (_, n) => request(`${domain}/${n}`, { domain })),
   );
   await frontier.push(requests, 'seeds');
-  const crawl = { spider: 'shop', job, frontier };
+  const crawl = { spider: 'shop', job, scaleMax: 100, frontier };
   const reader = new StatsReader(crawl);
   const domainReader = new DomainReader(frontier);
   return {

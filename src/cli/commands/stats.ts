@@ -6,7 +6,7 @@ import { openOptions } from '../../crawler/project/open-frontier.js';
 import { type CrawlStats, statsOf } from '../../crawler/stats/crawl-stats.js';
 import { type DomainOrder, DomainReader, domainOrders } from '../../crawler/stats/domain-reports.js';
 import { readHistory } from '../../crawler/stats/read-history.js';
-import { StatsReader } from '../../crawler/stats/read-stats.js';
+import { type ReadCrawl, StatsReader } from '../../crawler/stats/read-stats.js';
 import { RefusedError, UsageError } from '../../errors.js';
 import { openFrontier } from '../../frontier/choose-engine.js';
 import type { Frontier } from '../../frontier/frontier.js';
@@ -109,10 +109,6 @@ export const command: CliCommand = {
   },
 };
 
-interface Crawl extends CrawlName {
-  readonly frontier: Frontier;
-}
-
 /** One of the views that are chosen by an option. */
 interface View {
   readonly name: string;
@@ -167,7 +163,7 @@ function viewFrom<T>(
 }
 
 /** @param isDetailed for the view of one crawl */
-function readerOf(crawls: readonly Crawl[], isDetailed: boolean): () => Promise<CrawlStats[]> {
+function readerOf(crawls: readonly ReadCrawl[], isDetailed: boolean): () => Promise<CrawlStats[]> {
   const readers = crawls.map((crawl) => {
     const reader = new StatsReader(crawl);
     return isDetailed ? () => reader.read() : async () => statsOf(crawl, await crawl.frontier.snapshot());
@@ -179,11 +175,11 @@ async function openCrawls(
   context: Context,
   spider: string | undefined,
   options: Readonly<Record<string, unknown>>,
-): Promise<Crawl[]> {
+): Promise<ReadCrawl[]> {
   const texts = settingTextsOf(options);
   // A store that may evict is refused to nodes. To look at it does no harm, and is needed then most.
-  const open = async (name: string, of: Settings): Promise<Crawl> => ({
-    ...{ spider: name, job: of.JOB },
+  const open = async (name: string, of: Settings): Promise<ReadCrawl> => ({
+    ...{ spider: name, job: of.JOB, scaleMax: of.SCALE_MAX },
     frontier: await openFrontier({ ...openOptions(of, name), allowEviction: true }),
   });
   if (spider !== undefined) {
@@ -200,7 +196,7 @@ async function openCrawls(
       note(context, 'this Redis has very many keys, and not all were read: there may be more crawls');
     names.push(...found.crawls.filter((crawl) => !isKnown(crawl)));
   }
-  const crawls: Crawl[] = [];
+  const crawls: ReadCrawl[] = [];
   for (const { spider: name, job } of names.sort(byName)) {
     const jobTexts = job === null ? texts : { ...texts, JOB: job };
     const own = spiders.has(name)

@@ -1,6 +1,7 @@
 /** The end of a crawl command: gates, final log line, summary and exit code. */
 import { failureCode, type GateVerdict, judgeRun } from '../../crawler/run/run-gates.js';
 import type { NodeResult } from '../../node/node-options.js';
+import { inOrder } from '../../user-code/project-modules.js';
 import { type FatalFields, fatalLine, fillCrawlArguments } from '../messages/error-report.js';
 import { oneLine } from '../terminal/printable.js';
 import type { Crawl, CrawlSession } from './crawl-session.js';
@@ -60,9 +61,7 @@ export function finishCrawl(crawl: Crawl, session: CrawlSession, ending: Ending)
     spider: spider.found.name,
     job: spider.loaded.settings.JOB,
     ...{ nodes, result, feeds: targets, leftOut, gate },
-    isListed: Object.entries(spider.loaded.settings.ITEM_PIPELINES).some(
-      ([name, number]) => number !== null && name.endsWith('RedisPipeline'),
-    ),
+    pipelines: inOrder(spider.loaded.settings.ITEM_PIPELINES).map(([name]) => name),
     persist: spider.loaded.settings.SCHEDULER_PERSIST,
   });
   return code;

@@ -1,6 +1,8 @@
 /** Formats the live line of a crawl. It fits the terminal: the least important parts are omitted first. */
-import { howMany, n } from '../../format-amounts.js';
+import { duration, howMany, n } from '../../format-amounts.js';
+import type { LimitedBy } from '../../frontier/frontier.js';
 import { printable } from '../terminal/printable.js';
+import { bar } from '../terminal/spark.js';
 
 /** The numbers of the crawl, summed over all its nodes. */
 export interface Progress {
@@ -12,7 +14,14 @@ export interface Progress {
   readonly failed: number;
   readonly items: number;
   readonly nodes: number;
+  /** What keeps the crawl from being faster; null while nobody knows. */
+  readonly limitedBy: LimitedBy | null;
+  /** Of a crawl whose end is known: the share that is done, and how long the rest takes. */
+  readonly doneShare: number | null;
+  readonly etaSeconds: number | null;
 }
+
+const BAR = 10;
 
 /** The state that the line shows besides the numbers. */
 export interface ProgressNotes {
@@ -44,21 +53,29 @@ interface Part {
 }
 
 function partsOf(progress: Progress, { control, elapsedMs, trouble }: ProgressNotes): Part[] {
-  const { pages, pagesPerSecond, pending, delayed, leased, failed, items, nodes } = progress;
+  const { pages, pagesPerSecond, pending, delayed, leased, failed, items, nodes, limitedBy } = progress;
   // While the crawl makes no progress, the last rate is out of date.
   const rate = trouble === null ? ` (${pagesPerSecond}/s)` : '';
   return [
     ...(control === 'running' ? [] : [{ text: control, rank: 0 }]),
     ...(trouble === null ? [] : [{ text: trouble, rank: 0 }]),
     { text: `${howMany(pages, 'page')}${rate}`, rank: 0 },
+    ...endPart(progress),
     { text: `pending ${n(pending)}`, rank: 1 },
-    ...(delayed === 0 ? [] : [{ text: `delayed ${n(delayed)}`, rank: 6 }]),
-    { text: `leased ${n(leased)}`, rank: 7 },
+    ...(delayed === 0 ? [] : [{ text: `delayed ${n(delayed)}`, rank: 8 }]),
+    { text: `leased ${n(leased)}`, rank: 9 },
     { text: `failed ${n(failed)}`, rank: 2 },
-    { text: `items ${n(items)}`, rank: 3 },
-    { text: howMany(nodes, 'node'), rank: 5 },
-    { text: elapsed(elapsedMs), rank: 4 },
+    { text: `items ${n(items)}`, rank: 4 },
+    { text: howMany(nodes, 'node'), rank: 6 },
+    ...(limitedBy === null ? [] : [{ text: `limited by ${limitedBy}`, rank: 7 }]),
+    { text: elapsed(elapsedMs), rank: 5 },
   ];
+}
+
+function endPart({ doneShare, etaSeconds }: Progress): Part[] {
+  if (doneShare === null || etaSeconds === null) return [];
+  const left = duration(etaSeconds * 1_000);
+  return [{ text: `${bar(doneShare, BAR)} ${Math.floor(doneShare * 100)} %, ${left} left`, rank: 3 }];
 }
 
 function textOf(parts: readonly Part[]): string {

@@ -1,5 +1,6 @@
 /** The progress of the whole crawl while it runs: one live line on a terminal, else log lines at an interval. */
-import { committedItems } from '../../crawler/stats/crawl-stats.js';
+import { committedItems, doneShare } from '../../crawler/stats/crawl-stats.js';
+import { freshAssessment } from '../../crawler/stats/read-stats.js';
 import type { Frontier, Snapshot } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import { type Context, logIsJson } from '../context.js';
@@ -117,5 +118,11 @@ function pageRate(): (snapshot: Snapshot) => number {
 function progressOf(snapshot: Snapshot, pagesPerSecond: number): Progress {
   const { done, failed, pending, delayed, leased, nodes } = snapshot;
   const counts = { pages: done + failed, pagesPerSecond, pending, delayed, leased, failed };
-  return { ...counts, items: committedItems(snapshot), nodes: nodes.length };
+  const assessment = freshAssessment(snapshot);
+  const eta = assessment?.eta ?? null;
+  return {
+    ...{ ...counts, items: committedItems(snapshot), nodes: nodes.length },
+    limitedBy: assessment?.limitedBy ?? null,
+    ...{ doneShare: doneShare({ ...snapshot, eta }), etaSeconds: eta?.seconds ?? null },
+  };
 }

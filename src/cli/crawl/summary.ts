@@ -18,8 +18,8 @@ export interface Summary {
   readonly feeds: readonly FeedTarget[];
   /** Fields that the files of this command lack. */
   readonly leftOut: readonly LeftOut[];
-  /** Whether items go to the items list (RedisPipeline). */
-  readonly isListed: boolean;
+  /** The enabled ITEM_PIPELINES. */
+  readonly pipelines: readonly string[];
   /** Whether a finished crawl stays in the store (SCHEDULER_PERSIST). */
   readonly persist: boolean;
   /** The gate that the run failed, in a sentence; null when none. */
@@ -37,7 +37,7 @@ const SHOWN_STATS = 20;
 
 /** Print the summary: text, or one JSON object with `--json`. */
 export function printSummary(output: Context, summary: Summary): void {
-  const { spider, job, nodes, result, feeds, leftOut, isListed, persist, gate } = summary;
+  const { spider, job, nodes, result, feeds, leftOut, pipelines, persist, gate } = summary;
   const { reason, pages, items, failed, elapsedMs, message, deadEnds, unusedSlots, customStats, crawl, run } =
     result;
   // Standard output holds nothing but items then.
@@ -110,9 +110,9 @@ export function printSummary(output: Context, summary: Summary): void {
   }
   if (items > 0 && feeds.length === 0) {
     say(
-      isListed
+      pipelines.some((name) => name.endsWith('RedisPipeline'))
         ? `items: in the items list; "crawlnode items ${args} list" shows them, "export -o FILE" in place of "list" writes them to a file`
-        : 'items: in no file (-o) and not in the items list (RedisPipeline), only in your item pipelines',
+        : `items: in no file (-o) and not in the items list (RedisPipeline), ${pipelines.length === 0 ? 'so nowhere' : 'only in your item pipelines'}`,
     );
   }
 }

@@ -15,10 +15,11 @@ CONCURRENT_REQUESTS: 16
 # Concurrent requests to one site. It applies to all nodes together.
 CONCURRENT_REQUESTS_PER_DOMAIN: 8
 
-# Modules that change, drop or store items, by ascending numbers. Add "RedisPipeline: 300" to keep the items in the store too,
-# where "crawlnode items quotes list" shows them. Without it they are only in the files of -o.
+# Modules that change, drop or store items, by ascending numbers. RedisPipeline keeps the items in the store, where
+# "crawlnode items quotes list" shows them. Without it they are only in the files of -o.
 ITEM_PIPELINES:
   ./pipelines/clean.ts: 200
+  RedisPipeline: 300
 
 # Without REDIS_URL, crawls are stored in .crawlnode/, and all nodes must run on this machine. With Redis, nodes on several
 # machines can share a crawl.

@@ -1,6 +1,6 @@
 /** One screen of `stats SPIDER --watch`: how the crawl goes, over time, by node and by domain, and what happened last. */
 import { crawlName } from '../../crawler/project/crawls-in-store.js';
-import { type CrawlStats, committedItems } from '../../crawler/stats/crawl-stats.js';
+import { type CrawlStats, committedItems, doneShare } from '../../crawler/stats/crawl-stats.js';
 import { duration, n } from '../../format-amounts.js';
 import type { CrawlEvent, HistoryPoint } from '../../frontier/frontier.js';
 import { HISTORY_STEP_MS } from '../../frontier/types/limits.js';
@@ -60,19 +60,6 @@ function headLines({ stats, readAtMs }: LiveCrawl, paint: Paint, nowMs: number):
 function progressText(stats: CrawlStats): string {
   const share = doneShare(stats);
   return share === null ? '' : `  ${bar(share, 10)} ${Math.floor(share * 100)} %`;
-}
-
-/** The share of the known requests that is done; null while pages bring so many new ones that it says nothing. */
-export function doneShare({
-  eta,
-  pending,
-  delayed,
-  leased,
-  done,
-  failed,
-}: Pick<CrawlStats, 'eta' | 'pending' | 'delayed' | 'leased' | 'done' | 'failed'>): number | null {
-  if (eta === null || eta.seconds === null) return null;
-  return (done + failed) / Math.max(1, pending + delayed + leased + done + failed);
 }
 
 /** The last minutes as lines of small columns. */

@@ -14,7 +14,7 @@ export async function stats(choice: SpiderChoice, options: ProgramOptions): Prom
   checkCall('stats', choice, options);
   const { name, settings } = await settingsOf(choice, options);
   return withFrontier(openOptions(settings, name), (frontier) =>
-    new StatsReader({ spider: name, job: settings.JOB, frontier }).read(),
+    new StatsReader({ spider: name, job: settings.JOB, scaleMax: settings.SCALE_MAX, frontier }).read(),
   );
 }
 

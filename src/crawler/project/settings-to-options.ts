@@ -151,7 +151,7 @@ export function nodeOptionsOf(
     graceMs: ms(settings.SHUTDOWN_TIMEOUT),
     waitTimeoutMs: waitTimeoutMs(settings, isAwaited),
     heartbeatMs: ms(settings.HEARTBEAT_INTERVAL),
-    historyMinutes: Math.ceil(settings.STATS_HISTORY / 60),
+    reports: { historyMinutes: Math.ceil(settings.STATS_HISTORY / 60), scaleMax: settings.SCALE_MAX },
     mainLoopTimeoutMs: ms(settings.MAIN_LOOP_TIMEOUT),
     allowedStatuses: settings.HTTPERROR_ALLOWED_CODES,
     allowAllStatuses: settings.HTTPERROR_ALLOW_ALL,

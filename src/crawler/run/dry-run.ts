@@ -30,7 +30,7 @@ import type { LoadedSpider } from '../project/load-spider.js';
 import { linkOptionsOf } from '../project/settings-to-options.js';
 import { storeInWords } from '../project/store-address.js';
 import { statsOf } from '../stats/crawl-stats.js';
-import { nodeIdOf, pipelinesOf } from './run-node.js';
+import { nodeIdOf, pipelinesOf, unkeptItems } from './run-node.js';
 
 /** Start requests that are read of a `start()`, which may never end. */
 export const READ_OF_START = 10;
@@ -60,12 +60,10 @@ export async function dryRun({ spider: loadedSpider, frontier, open, targets }: 
     job: settings.JOB,
     ...{ settings, stats: uncountedStats, log: spiderLogger(silentLogger) },
   };
-  const pipelines = pipelinesOf(
-    loaded,
-    targets.map(({ id }) => id),
-  );
+  const ids = targets.map(({ id }) => id);
+  const pipelines = pipelinesOf(loaded, ids);
   const from = { projectDir, loadModule, context };
-  await loadPipelines({ ...from, pipelines });
+  const unkept = unkeptItems(await loadPipelines({ ...from, pipelines }), ids);
   await loadMiddleware(from);
   await loadExtensions(from);
 
@@ -79,7 +77,7 @@ export async function dryRun({ spider: loadedSpider, frontier, open, targets }: 
 
   return {
     ...{ spider: spider.name, file: found.file, job: settings.JOB, settingsFile: loaded.file },
-    notices: loaded.notices,
+    notices: unkept === null ? loaded.notices : [...loaded.notices, unkept],
     /** A folder or an address; it may contain a password. */
     store: storeInWords(settings),
     stats: statsOf({ spider: spider.name, job: settings.JOB, frontier }, snapshot),

@@ -9,7 +9,7 @@ import { loadExtensions } from '../../node/extensions/load-extensions.js';
 import { loadMiddleware } from '../../node/middleware/load-middleware.js';
 import { crawlAsNode } from '../../node/node.js';
 import type { ItemListener, NodeResult, Siblings } from '../../node/node-options.js';
-import { loadPipelines } from '../../pipelines/item-pipeline.js';
+import { type ItemPipelines, loadPipelines } from '../../pipelines/item-pipeline.js';
 import type { Settings } from '../../settings/schema.js';
 import type { LoadedSettings } from '../../settings/sources/load-settings.js';
 import { loadModule } from '../../spider/loading/load-module.js';
@@ -78,6 +78,19 @@ export function pipelinesOf(
   return sources.ITEM_PIPELINES === 'default' && feeds.length > 0 ? {} : settings.ITEM_PIPELINES;
 }
 
+/** A warning where no file, no items list and no `committed` of a pipeline takes the items; null otherwise. */
+export function unkeptItems(
+  { count, toList, withCommitted }: ItemPipelines,
+  feeds: readonly string[],
+): string | null {
+  if (feeds.length > 0 || toList || withCommitted.length > 0) return null;
+  const what =
+    count === 0
+      ? 'items are kept nowhere'
+      : 'items are lost unless processItem of a pipeline stores them itself';
+  return `${what}: there is no file for them (-o, FEEDS), no RedisPipeline and no pipeline with committed(). Give -o FILE, or add "RedisPipeline: 300" to ITEM_PIPELINES`;
+}
+
 /** What the modules of a project get. One that asks for the stats has its pages tracked from then on. */
 function moduleContext(crawl: Omit<CrawlContext, 'stats'>, stats: NodeStats): CrawlContext {
   return {
@@ -107,6 +120,8 @@ export async function runNode(plan: NodePlan): Promise<NodeResult> {
     maxPageBytes: MAX_SETTLE_BYTES,
     callbackTimeoutMs: settings.CALLBACK_TIMEOUT * 1000,
   });
+  const unkept = plan.onItems === undefined ? unkeptItems(pipelines, plan.feeds) : null;
+  if (unkept !== null) log.warn({}, unkept);
   const middleware = await loadMiddleware(from);
   const extensions = await loadExtensions(from);
   const committed = committedPipelines({

@@ -169,3 +169,16 @@ function describe({ clockAheadMs: _, ...node }: NodeSnapshot): CrawlStats['nodes
 export function committedItems({ counters, items }: Pick<CrawlStats, 'counters' | 'items'>): number {
   return counters.item_scraped_count ?? items;
 }
+
+/** The share of the known requests that is done; null while pages bring so many new ones that it says nothing. */
+export function doneShare({
+  eta,
+  pending,
+  delayed,
+  leased,
+  done,
+  failed,
+}: Pick<CrawlStats, 'eta' | 'pending' | 'delayed' | 'leased' | 'done' | 'failed'>): number | null {
+  if (eta === null || eta.seconds === null) return null;
+  return (done + failed) / Math.max(1, pending + delayed + leased + done + failed);
+}

@@ -14,6 +14,8 @@ export interface ReadCrawl {
   readonly spider: string;
   readonly job: string | null;
   readonly frontier: Frontier;
+  /** SCALE_MAX, for a crawl that no node has assessed lately. */
+  readonly scaleMax: number;
 }
 
 /** One who looks at a crawl, once or again and again. */
@@ -30,7 +32,7 @@ export class StatsReader {
   async read(): Promise<CrawlStats> {
     const { frontier } = this.#crawl;
     const snapshot = await frontier.snapshot();
-    const assessment = await assessmentNow(frontier, snapshot);
+    const assessment = await assessmentNow(this.#crawl, snapshot);
     return { ...statsOf(this.#crawl, snapshot, assessment), ...(await this.#slowly(snapshot)) };
   }
 
@@ -53,13 +55,16 @@ type SlowlyRead = Pick<CrawlStats, 'worstDomains' | 'deadNodes'>;
 
 /** That of the nodes; while none has made one lately, what the facts say now. */
 async function assessmentNow(
-  { telemetry }: Frontier,
-  { assessment, nodes }: Snapshot,
+  { frontier: { telemetry }, scaleMax }: ReadCrawl,
+  snapshot: Snapshot,
 ): Promise<Assessment | null> {
+  return freshAssessment(snapshot) ?? (await assessNow(telemetry, scaleMax))?.assessment ?? null;
+}
+
+/** What live nodes have found out lately; null where they have not. */
+export function freshAssessment({ assessment, nodes }: Snapshot): Assessment | null {
+  if (assessment === null || nodes.length === 0) return null;
   // The clock of the store may be another one.
-  const ageMs = assessment === null ? Number.POSITIVE_INFINITY : Date.now() - assessment.atMs;
-  if (assessment !== null && Math.abs(ageMs) < FRESH_MS && nodes.length > 0) {
-    return aged(assessment, Math.max(0, ageMs));
-  }
-  return (await assessNow(telemetry))?.assessment ?? null;
+  const ageMs = Date.now() - assessment.atMs;
+  return Math.abs(ageMs) < FRESH_MS ? aged(assessment, Math.max(0, ageMs)) : null;
 }

@@ -71,6 +71,8 @@ export interface Totals {
   readonly lost: number;
   readonly accepted: number;
   readonly isRepairing: boolean;
+  /** The repair is the rebuild of a live node (`Stall`). */
+  readonly isRebuilding: boolean;
   /** Stored sizes that an engine keeps beside its structures: what they count, the size, and what is stored. */
   readonly stored: readonly { readonly noun: string; readonly size: number; readonly stored: number }[];
 }

@@ -67,6 +67,8 @@ export async function verify(store: CareStore, read?: ReadRecord): Promise<strin
 /** The part of it that is cheap however large the crawl is. @returns a sentence for each breach */
 export async function verifyCounts(store: CareStore): Promise<string[]> {
   const counts = await store.counts();
+  // Nothing agrees until it is over.
+  if (counts.totals?.isRebuilding === true) return [];
   return counts.totals?.isRepairing === true ? [BROKEN_REPAIR] : [...breachesOf(counts)];
 }
 

@@ -20,25 +20,32 @@ export interface Assessed {
   readonly assessment: Assessment;
 }
 
-/** Assess a crawl as its store has it now; null without one. */
-export async function assessNow(telemetry: Pick<Telemetry, 'facts' | 'history'>): Promise<Assessed | null> {
+/** Assess a crawl as its store has it now; null without one. @param scaleMax the most nodes that are wanted */
+export async function assessNow(
+  telemetry: Pick<Telemetry, 'facts' | 'history'>,
+  scaleMax: number,
+): Promise<Assessed | null> {
   const facts = await telemetry.facts();
   if (facts === null) return null;
-  return assess(facts, await telemetry.history('ten_seconds', facts.atMs - ASSESSED_MS, facts.atMs));
+  return assess(
+    facts,
+    await telemetry.history('ten_seconds', facts.atMs - ASSESSED_MS, facts.atMs),
+    scaleMax,
+  );
 }
 
 /** @param history the points of the last `ASSESSED_MS` */
-export function assess(facts: CrawlFacts, history: readonly HistoryPoint[]): Assessed {
+export function assess(facts: CrawlFacts, history: readonly HistoryPoint[], scaleMax: number): Assessed {
   const { atMs, leased } = facts;
   const { limitedBy, sentence } = limitOf(facts);
-  const needed = nodesNeeded(facts);
+  const needed = Math.min(scaleMax, nodesNeeded(facts));
   const canLease = leasable(facts);
   const slots = sum(facts.nodes.map((node) => node.slots));
   const assessment: Assessment = {
     ...{ atMs, limitedBy, sentence, leasable: canLease, slots, slotsUsed: slotsUsed(facts.nodes) },
     usableSlots: Math.min(slots, leased + least(canLease)),
     eta: etaOf(facts, history),
-    wantedNodes: wantedNodes(needed, atMs, history),
+    wantedNodes: Math.min(scaleMax, wantedNodes(needed, atMs, history)),
   };
   const { items, failures, retries, accepted, pending, delayed, liveNodes } = facts;
   const point: HistoryPoint = {

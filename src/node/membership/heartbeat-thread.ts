@@ -24,7 +24,7 @@ const LEAVE = "process.removeAllListeners('exit'); process.exit(1)";
 const options = workerData as HeartbeatOptions;
 const pulse = new Pulse(options.pulse);
 const gate = new Gate(options.gate);
-const reporter = new Reporter(options.historyMinutes, options.sequence);
+const reporter = new Reporter(options.reports, options.sequence);
 let incarnation = options.incarnation;
 let opening: Promise<Frontier> | null = null;
 /** Counted in heartbeats, not by the clock: a process that was stopped as a whole (SIGSTOP) gets the full time. */

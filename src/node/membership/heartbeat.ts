@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { OpenOptions } from '../../frontier/open-options.js';
 import type { Logger } from '../../log.js';
-import type { Handed } from '../telemetry/reporter.js';
+import type { Handed, ReportOptions } from '../telemetry/reporter.js';
 import { startThread } from './start-thread.js';
 
 /** Handed to the thread at its start; plain data and shared memory. */
@@ -32,8 +32,7 @@ export interface HeartbeatOptions {
   readonly speaksJson: boolean;
   readonly pulse: SharedArrayBuffer;
   readonly gate: SharedArrayBuffer;
-  /** Points of the history that are kept, a minute apart. */
-  readonly historyMinutes: number;
+  readonly reports: ReportOptions;
   /** Of the last report for this node. */
   readonly sequence: number;
 }

@@ -97,7 +97,7 @@ export class NodeState {
   async reportRest(slots: Slots, incarnation: string): Promise<void> {
     const { frontier, options, log } = this.deps;
     const { sequence, rest } = this.telemetry.takeRest(slots);
-    const reporter = new Reporter(options.historyMinutes, sequence);
+    const reporter = new Reporter(options.reports, sequence);
     for (const handed of rest) reporter.add(handed);
     try {
       const reported = await reporter.send(frontier.telemetry, incarnation);

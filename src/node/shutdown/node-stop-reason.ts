@@ -1,7 +1,7 @@
 /** Decides why a node stops, from the state of the store and of the node itself. Pure functions. */
 import { FrontierGoneError, WaitedTooLongError } from '../../errors.js';
 import type { FeedTrouble } from '../../feed-outbox.js';
-import { howMany, n } from '../../format-amounts.js';
+import { n } from '../../format-amounts.js';
 import type { CrawlState, Joined } from '../../frontier/frontier.js';
 import { lossMessage } from '../losses/lost-requests.js';
 
@@ -82,14 +82,12 @@ export function withLosses(
 /**
  * How an error ends this node.
  * @param persist whether the crawl is kept when it is over: else its other nodes may have cleared it.
- * @param held requests that this node has in progress
  * @throws the error itself, where it is none that ends a node in good order
  */
-export function errorEnding(error: unknown, persist: boolean, held: number): NodeEnding {
+export function errorEnding(error: unknown, persist: boolean): NodeEnding {
   if (error instanceof WaitedTooLongError) {
     const { code: reason, exitCode } = error;
-    const inProgress = held === 0 ? 'nothing' : howMany(held, 'request');
-    const message = `${error.message}; this node had ${inProgress} in progress, nothing committed is lost, and the next run goes on`;
+    const message = `${error.message}; nothing committed is lost, and other nodes or the next run do the pages again that this node could not commit`;
     return { reason, exitCode, message, leave: true, atOnce: true, hasWaited: true };
   }
   if (error instanceof FrontierGoneError) {

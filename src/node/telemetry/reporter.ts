@@ -22,8 +22,16 @@ export interface Handed {
 /** Domains that are kept apart while the store is away; what comes beyond them counts to the others. */
 const MAX_PENDING_DOMAINS = 1_000;
 
+/** What reports of a crawl depend on. */
+export interface ReportOptions {
+  /** STATS_HISTORY: points of the history that are kept, a minute apart. */
+  readonly historyMinutes: number;
+  /** SCALE_MAX: the most nodes that are wanted. */
+  readonly scaleMax: number;
+}
+
 export class Reporter {
-  readonly #historyMinutes: number;
+  readonly #options: ReportOptions;
   #sequence: number;
   #domains = new Map<string, MutableCounts>();
   #events: Handed['events'][number][] = [];
@@ -31,8 +39,8 @@ export class Reporter {
   #failed: NodeReport | null = null;
 
   /** @param sequence of the last report that was sent for this node */
-  constructor(historyMinutes: number, sequence = 0) {
-    this.#historyMinutes = historyMinutes;
+  constructor(options: ReportOptions, sequence = 0) {
+    this.#options = options;
     this.#sequence = sequence;
   }
 
@@ -63,8 +71,9 @@ export class Reporter {
 
   async #report(telemetry: Telemetry, incarnation: string, report: NodeReport): Promise<void> {
     if (!(await telemetry.report(incarnation, report))) return;
-    const assessed = await assessNow(telemetry);
-    if (assessed !== null) await telemetry.record(assessed.point, assessed.assessment, this.#historyMinutes);
+    const { historyMinutes, scaleMax } = this.#options;
+    const assessed = await assessNow(telemetry, scaleMax);
+    if (assessed !== null) await telemetry.record(assessed.point, assessed.assessment, historyMinutes);
   }
 
   /** The next report: the domains with failures first, then those with most pages. */

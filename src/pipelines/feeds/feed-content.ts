@@ -212,7 +212,7 @@ export class FeedContent {
     const last = itemsInFile(written, this.#format);
     const items = isMoved ? 0 : await itemsBehind(this.#state(written), keptBytes);
     const begin = Math.max(this.#own?.beginBytes ?? 0, keptBytes);
-    const range = `gone are bytes ${n(begin)} to ${n(written.lengthBytes)}, with items ${n(last - items + 1)} to ${n(last)}`;
+    const range = `gone are bytes ${n(begin)} to ${n(written.lengthBytes)}, with items ${n(last - items + 1)} to ${n(last)} of this crawl`;
     const moved = `what the crawl has written so far (${howMany(last, 'item')}) is in the renamed file`;
     const fate = isMoved ? `; ${moved}` : items > 0 ? `; ${range}` : '';
     return new ChangedFeedError(this.#options.path, {

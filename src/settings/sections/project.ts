@@ -126,4 +126,6 @@ export const projectSettings = {
    * seconds. Unit: seconds. Default: 86400.
    */
   STATS_HISTORY: integer({ default: 86_400, min: 3_600, max: 604_800, unit: 'seconds' }),
+  /** The most nodes that `wantedNodes` of `stats --json` asks for, however much work there is. Default: 100. */
+  SCALE_MAX: integer({ default: 100, min: 1 }),
 };

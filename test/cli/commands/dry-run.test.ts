@@ -167,3 +167,23 @@ it('finds a crawl of another shape, and what start requests are refused for', as
     ),
   });
 });
+
+it.each([
+  [
+    'processItem',
+    { './pipelines/clean.ts': 100 },
+    'items are lost unless processItem of a pipeline stores them',
+  ],
+  ['nothing', { RedisPipeline: null }, 'items are kept nowhere'],
+])('items that only %s would keep are told before the crawl', async (_, ITEM_PIPELINES, message) => {
+  await project.write('pipelines/clean.ts', 'export default class { processItem() {} }');
+  const only = ['-s', `ITEM_PIPELINES=${JSON.stringify(ITEM_PIPELINES)}`];
+  expect((await dryRun(...only)).stderr).toContain(message);
+  expect((await dryRun(...only, '-o', 'items.jsonl')).stderr).toBe('');
+  const crawled = await runHere(['crawl', 'pages', '--exit-when-done', ...only], { cwd: project.dir });
+  expect(crawled.stderr.indexOf(message)).toBeGreaterThan(0);
+  expect(crawled.stderr.indexOf(message)).toBeLessThan(crawled.stderr.indexOf('ended: finished'));
+  await project.write('pipelines/store.ts', 'export default class { committed() {} }');
+  const committed = ['-s', 'ITEM_PIPELINES={"./pipelines/store.ts":100}'];
+  expect((await dryRun(...committed)).stderr).toBe('');
+});

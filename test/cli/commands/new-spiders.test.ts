@@ -95,6 +95,15 @@ describe('a project of init', () => {
     }
   });
 
+  it('keeps the items in the items list when no file is given', async () => {
+    await run('init', 'shop');
+    const inProject = (...args: string[]) => runHere(args, { cwd: project.path('shop') });
+    await inProject('genspider', 'pages', site.url);
+    const crawled = await inProject('crawl', 'pages', '--exit-when-done');
+    expect(crawled).toMatchObject({ code: 0, stdout: expect.stringContaining('items: in the items list') });
+    expect((await inProject('items', 'pages', 'list')).stdout).toContain(site.url);
+  });
+
   it('names file and line of a pipeline that fails', async () => {
     await run('init', 'shop');
     const inProject = (...args: string[]) => runHere(args, { cwd: project.path('shop') });

@@ -12,6 +12,7 @@ const progress: Progress = {
     failed: 9,
     items: 1000,
     nodes: 2,
+    ...{ limitedBy: null, doneShare: null, etaSeconds: null },
   },
 };
 const notes: ProgressNotes = { control: 'running', elapsedMs: 3_725_000, trouble: null };
@@ -41,4 +42,12 @@ it('says why nothing moves in place of a rate, before everything else', () => {
   expect(line(60, { trouble: 'waiting for Redis' })).toBe(
     'waiting for Redis · 1,234 pages · pending 56 · failed 9',
   );
+});
+
+it('says what limits the crawl, and shows a bar where its end is known', () => {
+  const known = { limitedBy: 'domain_delay', doneShare: 0.43, etaSeconds: 360 } as const;
+  expect(line(160, known)).toBe(
+    '1,234 pages (6.2/s) · ████▎      43 %, 6 min left · pending 56 · delayed 7 · leased 8 · failed 9 · items 1,000 · 2 nodes · limited by domain_delay · 1:02:05',
+  );
+  expect(line(80, known)).toBe('1,234 pages (6.2/s) · ████▎      43 %, 6 min left · pending 56 · failed 9');
 });

@@ -124,7 +124,12 @@ describe.each(['redis', 'embedded'] as const)('of a crawl on the %s engine', (en
     const survivor = await crawl.node({ id: 'here', tunables: { nodeTimeoutMs: 300 } });
     await crawl.recoverUntil(2, [survivor]);
     await beat(survivor);
-    const reader = new StatsReader({ spider: 'shop', job: null, frontier: await crawl.outsider() });
+    const reader = new StatsReader({
+      spider: 'shop',
+      job: null,
+      scaleMax: 9,
+      frontier: await crawl.outsider(),
+    });
     const { deadNodes } = await until(
       () => reader.read(),
       (stats) => stats.deadNodes.length > 0,

@@ -56,8 +56,10 @@ const minuteAgo = (done: number, more: Partial<HistoryPoint> = {}): HistoryPoint
   }),
 ];
 
-const assessed = (facts: CrawlFacts, history: readonly HistoryPoint[] = []) =>
-  assess(facts, history).assessment;
+const SCALE_MAX = 1_000;
+
+const assessed = (facts: CrawlFacts, history: readonly HistoryPoint[] = [], scaleMax = SCALE_MAX) =>
+  assess(facts, history, scaleMax).assessment;
 
 describe('limitedBy', () => {
   it('nodes, where all slots are in use and more could be leased', () => {
@@ -184,7 +186,16 @@ describe('wantedNodes', () => {
     const idle = crawl({ nodes: [node(0)] });
     expect(assessed(idle, minuteAgo(10, { wantedNodes: 7 })).wantedNodes).toBe(7);
     expect(assessed(idle, minuteAgo(10, { wantedNodes: 7, atMs: NOW - 301_000 })).wantedNodes).toBe(0);
-    expect(assess(idle, minuteAgo(10, { wantedNodes: 7 })).point.wantedNodes).toBe(0);
+    expect(assess(idle, minuteAgo(10, { wantedNodes: 7 }), SCALE_MAX).point.wantedNodes).toBe(0);
+  });
+});
+
+describe('SCALE_MAX', () => {
+  it('bounds what is wanted now, what was wanted, and the history', () => {
+    const large = crawl({ ready: many(50) });
+    expect(assessed(large, [], 3).wantedNodes).toBe(3);
+    expect(assess(large, [], 3).point.wantedNodes).toBe(3);
+    expect(assessed(crawl({ nodes: [node(0)] }), minuteAgo(10, { wantedNodes: 7 }), 3).wantedNodes).toBe(3);
   });
 });
 

@@ -97,7 +97,7 @@ describe('a report', () => {
 
   it('that fails is sent again as it was, and what came since with the next one', async () => {
     const { reports, telemetry } = storeOf(1);
-    const reporter = new Reporter(5);
+    const reporter = new Reporter({ historyMinutes: 5, scaleMax: 100 });
     reporter.add(handed(1, new Map([['a', { p: 1 }]])));
     await expect(reporter.send(telemetry, 'me')).rejects.toThrow('away');
     reporter.add(handed(2, new Map([['a', { p: 2 }]])));
@@ -113,7 +113,7 @@ describe('a report', () => {
 
   it('names a hundred domains, those with failures first, and adds up the others', async () => {
     const { reports, telemetry } = storeOf(0);
-    const reporter = new Reporter(5);
+    const reporter = new Reporter({ historyMinutes: 5, scaleMax: 100 });
     const domains = Array.from({ length: 150 }, (_, n): [string, DomainCounts] => [`${n}`, { p: 1 + n }]);
     reporter.add(handed(1, new Map([['bad', { p: 1, ftimeout: 1 }], ...domains])));
     await reporter.send(telemetry, 'me');

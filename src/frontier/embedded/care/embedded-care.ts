@@ -20,6 +20,7 @@ import type { DomainRow } from '../domains/domain-row.js';
 import { feedViews } from '../feeds/damaged-outboxes.js';
 import type { Database } from '../file/database.js';
 import { damagedStore } from '../file/sqlite-errors.js';
+import { isRebuilding } from '../leases/stall.js';
 import type { RequestState } from '../queue/requests.js';
 import {
   beginRebuild,
@@ -218,7 +219,8 @@ function examineCrawl(tx: Transaction): Examined {
 
 const FAILED_REQUESTS = `SELECT count(*) FROM failure JOIN request USING (n) WHERE failure.space = ? AND state = 'failed'`;
 
-function totalsOf({ sql, space, spaces, tally, crawl }: Transaction): Totals {
+function totalsOf(tx: Transaction): Totals {
+  const { sql, space, spaces, tally, crawl, nodes } = tx;
   // Each state but failed has an index of its own.
   const of = (state: RequestState) =>
     state === 'failed'
@@ -244,6 +246,7 @@ function totalsOf({ sql, space, spaces, tally, crawl }: Transaction): Totals {
     ...{ delayed: of('delayed'), leased: of('leased'), failed: of('failed') },
     ...{ done: tally.done, removed: tally.removed, lost: tally.lost, accepted: tally.accepted },
     isRepairing: crawl.repairing !== null,
+    isRebuilding: isRebuilding(tx) && nodes.findAlive(tally.stall_owner) !== null,
     stored: pairs.map(([noun, size, stored]) => ({ noun, size, stored })),
   };
 }

@@ -48,6 +48,7 @@ function examine.meta(crawl, _, found)
     failed = redis.call('ZCARD', at.failed), done = counter(crawl, 'done', found), removed = counter(crawl, 'removed', found),
     lost = counter(crawl, 'lost', found), accepted = counter(crawl, 'accepted', found),
     isRepairing = meta.get(crawl, 'repairing') and true or false, stored = {},
+    isRebuilding = stall.isRebuilding(crawl) and nodes.isLive(crawl, meta.get(crawl, 'stall_owner')) and true or false,
   })
   for _, key in pairs(at) do all[#all + 1] = key end
   for _, startUrls in ipairs(crawl.startUrls) do lists.append(all, { startUrls.key, startUrls.bad }) end
