@@ -118,7 +118,7 @@ export const internalErrorCodes = {
   close_spider: 'a page closes the crawl; the page is done',
   ignore_request: 'a middleware dropped a page; the page is done',
   incarnation_dead: 'the store has declared this node dead, so the node joins again',
-  store_replaced: 'the Redis server was restarted or replaced, so the node joins again',
+  store_replaced: 'the store was restarted or replaced, perhaps by an older copy, so the node joins again',
   feed_rolled_back:
     'the checkpoint of a feed file in the store is older than the file, so the writer returns to the checkpoint',
   bad_sitemap: 'a sitemap cannot be parsed; the other sitemaps are still read',
