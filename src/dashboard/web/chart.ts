@@ -72,7 +72,7 @@ export function Chart(props: ChartProps): VNode {
       plot.current = null;
     };
   }, [shape]);
-  useEffect(() => plot.current?.setData(dataOf(props)), [times, lines, words]);
+  useEffect(() => plot.current?.setData(dataOf(props)), [times, lines, words, props.events]);
 
   const last = lines
     .map(({ label, values }) => `${label} ${valueText(values.at(-1) ?? null, format)}`)
