@@ -48,7 +48,7 @@ const NODE_TIMEOUT_MS = 6 * HOUR_MS;
 
 const facts: NodeFacts = {
   ...{ version: '0.1.0', rssBytes: 214_000_000, cpu: 0.58, eventLoopDelayMs: 21, slots: 16, slotsUsed: 14 },
-  ...{ failuresPerSecond: 0.1, oldestLeaseMs: 2_300, obstacle: null },
+  ...{ failuresPerSecond: 0.1, oldestLeaseMs: 2_300, obstacle: null, metricsPort: null },
 };
 
 /** Domains with something to tell: fast, slow, refusing, failing, delayed. */
