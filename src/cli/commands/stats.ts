@@ -1,7 +1,12 @@
 /** `crawlnode stats`: the state of one crawl or of all crawls, once or repeatedly. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import { type CrawlName, crawlName, crawlsInStore } from '../../crawler/project/crawls-in-store.js';
+import {
+  type CrawlName,
+  crawlName,
+  furtherCrawls,
+  noSuchJob,
+} from '../../crawler/project/crawls-in-store.js';
 import { openOptions } from '../../crawler/project/open-frontier.js';
 import { type CrawlStats, statsOf } from '../../crawler/stats/crawl-stats.js';
 import { type DomainOrder, DomainReader, domainOrders } from '../../crawler/stats/domain-reports.js';
@@ -19,7 +24,7 @@ import { parseDuration } from '../options/duration.js';
 import { atLeastOne } from '../options/option-parsers.js';
 import { jobOption, settingTextsOf } from '../options/spider-argument.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
-import { isMissingJob, noSuchJob } from '../reports/crawl-state-text.js';
+import { isMissingJob } from '../reports/crawl-state-text.js';
 import { detail, watchLine } from '../reports/stats-detail.js';
 import { crawlsTable } from '../reports/stats-table.js';
 import { domainsTable, eventsTable, historyTable } from '../reports/telemetry-tables.js';
@@ -189,13 +194,10 @@ async function openCrawls(
   const { settings } = await loadProject(context, texts);
   const { spiders } = await discover(context, settings);
   const names: CrawlName[] = [...spiders.keys()].map((name) => ({ spider: name, job: settings.JOB }));
-  if (settings.JOB === null) {
-    const isKnown = ({ spider: name, job }: CrawlName) => job === null && spiders.has(name);
-    const found = await crawlsInStore(settings);
-    if (found.isCut)
-      note(context, 'this Redis has very many keys, and not all were read: there may be more crawls');
-    names.push(...found.crawls.filter((crawl) => !isKnown(crawl)));
-  }
+  const found = await furtherCrawls(settings, spiders);
+  if (found.isCut)
+    note(context, 'this Redis has very many keys, and not all were read: there may be more crawls');
+  names.push(...found.crawls);
   const crawls: ReadCrawl[] = [];
   for (const { spider: name, job } of names.sort(byName)) {
     const jobTexts = job === null ? texts : { ...texts, JOB: job };

@@ -116,7 +116,9 @@ function nothingSucceeded({ run, reason }: Pick<NodeResult, 'run' | 'reason'>): 
   if (hasGoodPage || failed + errorPages === 0) return null;
   const parts = [
     failed === 0 ? '' : `${howMany(failed, 'request')} failed`,
-    errorPages === 0 ? '' : `${howMany(errorPages, 'page')} answered with an error such as 404`,
+    errorPages === 0
+      ? ''
+      : `${howMany(errorPages, 'page')} answered with an error such as 404, or may not be fetched (robots.txt)`,
   ];
   const what = parts.filter((part) => part !== '').join(', and ');
   return failure('nothing_succeeded', `no page of the run succeeded: ${what}`);

@@ -25,7 +25,7 @@ export async function endRefused(
       await tellDropped(work, record.url, 'forbidden by robots.txt');
       const message = `robots.txt forbids ${record.url}`;
       const failure = { reason: 'robots_forbidden', status: null, response: null, message };
-      return errback(work, failure, { kind: 'done', reason: failure.reason, noPage: 'other', ...ends });
+      return errback(work, failure, { kind: 'done', reason: failure.reason, noPage: 'error', ...ends });
     }
     case 'unreachable': {
       add(counters, 'robotstxt/unreachable');

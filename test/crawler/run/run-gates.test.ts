@@ -66,7 +66,7 @@ describe('the gates of a run', () => {
         kind: 'failed',
         code: 'nothing_succeeded',
         message:
-          'no page of the run succeeded: 2 requests failed, and 1 page answered with an error such as 404',
+          'no page of the run succeeded: 2 requests failed, and 1 page answered with an error such as 404, or may not be fetched (robots.txt)',
       });
     }
     const passes = { kind: 'passed' };

@@ -112,7 +112,14 @@ function advice(
     return `${key} is a ${found.toUpperCase()}${whose}, and DUPEFILTER_CLASS is ${dupefilter}: set the class that wrote it, or delete it with "crawlnode reset SPIDER --only dupefilter"`;
   }
   if (keys.startUrls.includes(key)) {
-    return `${key} is a ${found.toUpperCase()}, the settings say ${wanted.toUpperCase()}: set ${found === 'set' ? 'REDIS_START_URLS_AS_SET' : 'REDIS_START_URLS_AS_ZSET'} to match, or delete the key`;
+    return `${key} is a ${found.toUpperCase()}, the settings say ${wanted.toUpperCase()}: ${settingFor(found, wanted)}, or delete the key`;
   }
   return foreignKey(key, found, wanted);
+}
+
+/** How the settings say that the seeds are of the type that was found. */
+function settingFor(found: string, wanted: string): string {
+  if (found === 'set') return 'set REDIS_START_URLS_AS_SET: true';
+  if (found === 'zset') return 'set REDIS_START_URLS_AS_ZSET: true';
+  return found === 'list' ? `remove REDIS_START_URLS_AS_${wanted.toUpperCase()}` : 'no setting fits';
 }
