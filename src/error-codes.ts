@@ -38,6 +38,7 @@ export const commandErrorCodes = {
   feed_changed: 'the file of items was changed by something else',
   feed_unwritable: 'the file of items cannot be written, or an item pipeline does not accept committed items',
   files_unwritable: 'files or images cannot be written to their folder or bucket',
+  cannot_listen: 'the port of the dashboard is taken, or may not be used',
   restoring: 'a restore of this crawl was cut off and must be finished first',
   not_empty: 'the crawl already holds data, which a restore would mix with that of the backup',
   dupefilter: 'the backup was made with another dupefilter',

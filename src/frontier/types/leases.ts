@@ -95,7 +95,7 @@ export type Outcome = { readonly reason: string } & (
 
 /**
  * Why a done request gave no page that the spider processed; absent where it did. `error`: the server answered with a status
- * that no callback handles, or robots.txt forbids the page. `other`: a redirect, or the request was refused or replaced.
+ * that no callback handles. `other`: a redirect, or the request was refused or replaced.
  */
 export type NoPage = 'error' | 'other';
 

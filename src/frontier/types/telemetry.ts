@@ -77,6 +77,8 @@ export interface DomainState {
   /** The delay in force, and who asked for it. */
   readonly delayMs: number;
   readonly delayBy: 'settings' | 'robots' | 'autothrottle' | null;
+  /** Whether RANDOMIZE_DOWNLOAD_DELAY makes it up to 1.5 times as long. */
+  readonly isDelayRandom: boolean;
   /** Until it may be leased from; 0: now. */
   readonly dueInMs: number;
   /** Why, where it is not the delay: a pause that the site asked for, or a robots.txt that is not known yet. */

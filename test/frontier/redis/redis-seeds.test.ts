@@ -125,7 +125,7 @@ describe('a start_urls key of another type', () => {
       await admin.rpush(key, 'a');
       const setting = `REDIS_START_URLS_AS_${type.toUpperCase()}`;
       await expect(open({ startUrlsType: type })).rejects.toMatchObject({
-        message: expect.stringContaining(`remove ${setting}, or delete the key`),
+        message: expect.stringContaining(`remove ${setting} to match, or delete the key`),
       });
     },
   );

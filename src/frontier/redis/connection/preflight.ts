@@ -112,14 +112,14 @@ function advice(
     return `${key} is a ${found.toUpperCase()}${whose}, and DUPEFILTER_CLASS is ${dupefilter}: set the class that wrote it, or delete it with "crawlnode reset SPIDER --only dupefilter"`;
   }
   if (keys.startUrls.includes(key)) {
-    return `${key} is a ${found.toUpperCase()}, the settings say ${wanted.toUpperCase()}: ${settingFor(found, wanted)}, or delete the key`;
+    const settings = { set: 'REDIS_START_URLS_AS_SET', zset: 'REDIS_START_URLS_AS_ZSET' } as const;
+    const of = (type: string) => (type === 'set' || type === 'zset' ? settings[type] : null);
+    const steps = [
+      of(wanted) === null ? '' : `remove ${of(wanted)}`,
+      of(found) === null ? '' : `set ${of(found)}: true`,
+    ].filter((step) => step !== '');
+    const change = steps.length === 0 ? '' : `${steps.join(' and ')} to match, or `;
+    return `${key} is a ${found.toUpperCase()}, the settings say ${wanted.toUpperCase()}: ${change}delete the key`;
   }
   return foreignKey(key, found, wanted);
-}
-
-/** How the settings say that the seeds are of the type that was found. */
-function settingFor(found: string, wanted: string): string {
-  if (found === 'set') return 'set REDIS_START_URLS_AS_SET: true';
-  if (found === 'zset') return 'set REDIS_START_URLS_AS_ZSET: true';
-  return found === 'list' ? `remove REDIS_START_URLS_AS_${wanted.toUpperCase()}` : 'no setting fits';
 }
