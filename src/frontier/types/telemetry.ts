@@ -22,6 +22,8 @@ export interface NodeFacts {
   /** Age of the lease that it holds for longest; 0 for none. */
   readonly oldestLeaseMs: number;
   readonly obstacle: NodeObstacle | null;
+  /** The port at which its command serves metrics; null for none. */
+  readonly metricsPort: number | null;
 }
 
 /** An event that a node tells of; the store knows of the others by itself. `agoMs`: before the report. */

@@ -121,7 +121,12 @@ it('a report that hangs keeps no heartbeat back', { timeout: 60_000 }, async () 
     {
       ...{ open: openOptions(`redis://127.0.0.1:${proxy.port}`, 'hangs'), incarnation, node: 'one' },
       ...{ intervalMs: 200, mainLoopTimeoutMs: 120_000, endAfterMs: 120_000, endsProcess: false },
-      ...{ speaksJson: true, pulse: pulse.buffer, reports: { historyMinutes: 5, scaleMax: 100 } },
+      ...{
+        speaksJson: true,
+        pulse: pulse.buffer,
+        reports: { historyMinutes: 5, scaleMax: 100 },
+        metrics: null,
+      },
     },
     { onNews: () => {}, onReported: () => {} },
     silentLogger,

@@ -375,13 +375,6 @@ describe('notices', () => {
     expect(notices[0]).toMatch(/SCHEDULER_IDLE_BEFORE_CLOSE has no effect: /);
   });
 
-  it('a setting whose feature comes later says so', () => {
-    const { notices } = load({ cli: { METRICS_PORT: '9090' } });
-    expect(notices).toEqual([
-      expect.stringContaining('METRICS_PORT has no effect: its feature comes in a later'),
-    ]);
-  });
-
   it('a setting of another class of dupefilter says so when it is set', () => {
     const of = (cli: Record<string, string>) => load({ cli }).notices;
     const notice =
