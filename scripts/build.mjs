@@ -86,12 +86,35 @@ async function bundle() {
     const chunk = path.join('chunks', name);
     if (!(chunk in modules || chunk in last)) await rm(path.join(dist, chunk), { force: true });
   }
-  const folders = Object.keys(metafile.inputs).map(
-    (file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1],
-  );
+  const inputs = [...Object.keys(metafile.inputs), ...(await bundleDashboard())];
+  const folders = inputs.map((file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1]);
   const packages = [...new Set(folders)].filter((folder) => folder !== undefined).sort();
   await install(path.join(dist, 'third-party-licenses.txt'), await licensesOf(packages));
   return modules;
+}
+
+/** The page of the dashboard, of files that its server names: dist/dashboard/. @returns the modules that became part of it */
+async function bundleDashboard() {
+  const folder = path.join(dist, 'dashboard');
+  const web = path.join(root, 'src', 'dashboard', 'web');
+  const { metafile, outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: { app: 'src/dashboard/web/app.ts' },
+    outdir: folder,
+    write: false,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    legalComments: 'none',
+    metafile: true,
+    logLevel: 'warning',
+  });
+  for (const file of outputFiles) await install(file.path, file.contents);
+  for (const name of ['index.html', 'favicon.svg'])
+    await install(path.join(folder, name), await readFile(path.join(web, name)));
+  return Object.keys(metafile.inputs);
 }
 
 /** Write a file of dist/ and move it into its place. */

@@ -29,6 +29,7 @@ const layers: Readonly<Record<string, number>> = {
   node: 4,
   crawler: 5,
   metrics: 6,
+  dashboard: 7,
   cli: 8,
   'index.ts': 9,
   'internal.ts': 9,

@@ -17,6 +17,10 @@ export const commands: CommandTable = {
   reset: { summary: 'delete the state of a crawl', load: () => import('./commands/reset.js') },
   restore: { summary: 'restore what reset --backup saved', load: () => import('./commands/restore.js') },
   stats: { summary: 'show the state of crawls', load: () => import('./commands/stats.js') },
+  dashboard: {
+    summary: 'show all crawls in a browser, and serve their metrics',
+    load: () => import('./commands/dashboard.js'),
+  },
   failed: {
     summary: 'list, retry or delete failed requests',
     load: () => import('./commands/failed.js'),

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { UsageError } from '../errors.js';
-import { maskUrls } from '../settings/mask-urls.js';
+import { maskTexts, maskUrls } from '../settings/mask-urls.js';
 import { printable, printableJson, terminalText } from './terminal/printable.js';
 import { wrapped } from './terminal/reflow.js';
 
@@ -141,8 +141,7 @@ export function printJsonLine(context: Context, value: unknown): void {
 
 /** A result that is safe to show: in all its texts the userinfo of URLs and the secrets of the settings are masked. */
 export function masked<T>(context: Context, value: T): T {
-  const mask = (_key: string, part: unknown) => (typeof part === 'string' ? context.mask(part) : part);
-  return JSON.parse(JSON.stringify(value, mask));
+  return maskTexts(value, context.mask);
 }
 
 /** The one way to a stream: text that reaches it is safe for a terminal, bytes are what they are. */

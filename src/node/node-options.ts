@@ -26,7 +26,9 @@ import type { Extensions } from './extensions/load-extensions.js';
 import type { ReferrerPolicy } from './links/referer.js';
 import type { Middleware } from './middleware/load-middleware.js';
 import type { DeadEnd } from './page/dead-ends.js';
-import type { ReportOptions } from './telemetry/reporter.js';
+import type { Measures } from './telemetry/measures.js';
+import type { MetricsOptions } from './telemetry/metrics-server.js';
+import type { Handed, ReportOptions } from './telemetry/reporter.js';
 
 /** How requests are retried (`retry-plan.ts`). */
 export interface RetryOptions {
@@ -117,6 +119,8 @@ export interface NodeOptions {
   /** Interval of heartbeats and of reconcile; NODE_TIMEOUT / 6 unless set. */
   readonly heartbeatMs: number;
   readonly reports: ReportOptions;
+  /** Null where this node serves no metrics: without METRICS_PORT, and where those of its command are served together. */
+  readonly metrics: MetricsOptions | null;
   /** MAIN_LOOP_TIMEOUT: without main-loop progress for so long, heartbeats stop. */
   readonly mainLoopTimeoutMs: number;
   /** Every line of stderr is JSON. */
@@ -205,6 +209,8 @@ export interface NodeDeps {
   readonly pipelines: ItemPipelines;
   /** The stats of the project's code. The node writes changes that belong to no page. */
   readonly stats: NodeStats;
+  /** Collects what only metrics need; null without METRICS_PORT. */
+  readonly measures?: Measures | null;
   /** Null without any. The node opens and closes them like the pipelines. */
   readonly extensions?: Extensions | null;
   /** Null without any. The node opens and closes it like the pipelines. */
@@ -238,6 +244,10 @@ export interface Siblings {
   joined(): void;
   /** Whether some have yet to join. */
   missing(): boolean;
+  /** What this node hands over each second. */
+  hear(handed: Handed): void;
+  /** The port at which the metrics of all of them are served; null for none. */
+  readonly metricsPort: number | null;
 }
 
 export interface NodeResult {

@@ -33,6 +33,7 @@ import {
   withLosses,
 } from './shutdown/node-stop-reason.js';
 import { windDown } from './shutdown/shutdown.js';
+import { whereMetricsAre } from './telemetry/metrics-server.js';
 
 export type {
   LinkOptions,
@@ -159,6 +160,7 @@ async function live(node: NodeState, joined: Joined): Promise<NodeEnding> {
   };
   let end = ending('error');
   try {
+    await noteMetrics(node, heartbeat);
     const isOpen =
       (await callOpened(node, self.halt)) &&
       (await hooks.open('spiderOpened of the extensions', () => signals?.ofNode('spiderOpened', {})));
@@ -269,6 +271,14 @@ function turnedAway({ found }: Joined, reason: string, { options, crawlArguments
   return withLosses(ending(reason, message), found, { crawlArguments });
 }
 
+/** Say where the metrics are, if they are wanted. @throws RefusedError where they cannot be served */
+async function noteMetrics({ deps, telemetry }: NodeState, { serving }: Heartbeat): Promise<void> {
+  const { options, siblings, log } = deps;
+  const port = await serving;
+  telemetry.metricsPort = port ?? siblings?.metricsPort ?? null;
+  if (options.metrics !== null && port !== null) log.info({ port }, whereMetricsAre(options.metrics, port));
+}
+
 function startHeartbeat(node: NodeState, joined: Joined, current: () => Incarnation): Heartbeat {
   const { open, options, log } = node.deps;
   const onNews = ({ kind, incarnation }: HeartbeatNews) => {
@@ -288,15 +298,17 @@ function startHeartbeat(node: NodeState, joined: Joined, current: () => Incarnat
       self.disown(kind);
     }
   };
-  const { heartbeatMs, mainLoopTimeoutMs, tunables } = options;
+  const { heartbeatMs, mainLoopTimeoutMs, tunables, metrics } = options;
+  const { nodeTimeoutMs } = tunables;
   const { incarnation } = joined;
   const beat = {
     ...{ open, incarnation, mainLoopTimeoutMs, intervalMs: heartbeatMs, node: node.deps.node.id },
-    endAfterMs: STUCK_NODE_TIMEOUTS * tunables.nodeTimeoutMs,
+    endAfterMs: STUCK_NODE_TIMEOUTS * nodeTimeoutMs,
     endsProcess: options.endsStuckProcess,
     speaksJson: options.speaksJson,
     pulse: node.pulse.buffer,
     reports: options.reports,
+    metrics: metrics === null ? null : { ...metrics, nodeTimeoutMs },
   };
   const { telemetry, pulse } = node;
   const onReported = ({ sequence, upTo }: HeartbeatReport) => telemetry.noteReported(sequence, upTo);

@@ -6,7 +6,14 @@ import type { Result } from '../http/message/request.js';
 import { withinTimeout } from '../user-code/callback-timeout.js';
 import type { CrawlContext } from '../user-code/crawl-context.js';
 import { misspeltMethod } from '../user-code/module-methods.js';
-import { construct, inOrder, loadProjectModule, type NamedModule } from '../user-code/project-modules.js';
+import {
+  checkSwitchedOff,
+  construct,
+  inOrder,
+  loadProjectModule,
+  type NamedModule,
+  type ProjectModuleOptions,
+} from '../user-code/project-modules.js';
 import type { BatchPipeline } from './committed/committed-batches.js';
 import type { CommittedItem } from './committed/committed-item.js';
 import type { FileStage } from './files/file-stage.js';
@@ -102,6 +109,7 @@ export async function loadStages(options: LoadOptions): Promise<Stages> {
   const before: LoadedPipeline[] = [];
   const after: LoadedPipeline[] = [];
   let toList = false;
+  await checkSwitchedOff(options.pipelines, modulesOf(options), (name) => builtIn.includes(name));
   for (const [name] of inOrder(options.pipelines)) {
     if (redisPipelineNames.includes(name)) toList = true;
     else (toList ? after : before).push(await loadPipeline(name, options));
@@ -109,14 +117,19 @@ export async function loadStages(options: LoadOptions): Promise<Stages> {
   return { before, after, toList };
 }
 
+const builtIn = ['RedisPipeline', 'FilesPipeline', 'ImagesPipeline'];
+
+function modulesOf({ projectDir, loadModule }: LoadOptions): ProjectModuleOptions {
+  return { setting: 'ITEM_PIPELINES', folder: 'pipelines', builtIn, projectDir, loadModule };
+}
+
 async function loadPipeline(name: string, options: LoadOptions): Promise<LoadedPipeline> {
-  const { projectDir, loadModule, callbackTimeoutMs } = options;
+  const { projectDir, callbackTimeoutMs } = options;
   const filesPipeline = builtInFilesPipeline(name);
   if (filesPipeline !== null) return loadFilesPipeline(name, filesPipeline, options);
-  const builtIn = ['RedisPipeline', 'FilesPipeline', 'ImagesPipeline'];
-  const from = { setting: 'ITEM_PIPELINES', folder: 'pipelines', builtIn };
+  const from = modulesOf(options);
   const named = { setting: from.setting, name };
-  const exported = await loadProjectModule(name, { ...from, projectDir, loadModule });
+  const exported = await loadProjectModule(name, from);
   if (isFilesPipelineClass(exported)) return loadFilesPipeline(name, construct(exported, named), options);
   const pipeline = instantiate(exported, named);
   if (pipeline === null) {

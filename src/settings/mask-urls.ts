@@ -8,3 +8,9 @@ export function maskUrls(text: string): string {
     .replace(/((?:https?|socks\w*):\/\/)[^\s/?#"'<>]*@/gi, `$1${MASK}@`)
     .replace(/((?:rediss?|unix):\/\/[^\s/:@"']*):[^\s/?#"']*@/gi, `$1:${MASK}@`);
 }
+
+/** A copy of a value as JSON, with all its texts masked. */
+export function maskTexts<T>(value: T, mask: (text: string) => string): T {
+  const masked = (_key: string, part: unknown) => (typeof part === 'string' ? mask(part) : part);
+  return JSON.parse(JSON.stringify(value, masked));
+}

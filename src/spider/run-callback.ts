@@ -1,5 +1,5 @@
 /** Run a callback on a page and collect the items and requests that it yields, in order. */
-import { CrawlnodeError, closingReason, UsageError } from '../errors.js';
+import { CrawlnodeError, closingReason, messageOf, UsageError } from '../errors.js';
 import { SelectorList } from '../http/markup/selector.js';
 import type { JsonObject } from '../http/message/record/request-record.js';
 import {
@@ -145,9 +145,17 @@ class Page implements PageResult {
     if (value instanceof Request) return this.#addRequest(value);
     if (value === undefined || value === null) return undefined;
     if (typeof value !== 'object') {
+      const isUrl = typeof value === 'string' && /^(?:https?:)?\//.test(value);
+      const hint = isUrl ? ': for a link, yield response.follow(url)' : '';
       throw new CrawlnodeError(
         'invalid_item',
-        `a callback yields plain objects and Requests, not a ${typeof value}`,
+        `a callback yields plain objects and Requests, not a ${typeof value}${hint}`,
+      );
+    }
+    if (value instanceof Error) {
+      throw new CrawlnodeError(
+        'invalid_item',
+        `a callback throws errors, it does not yield them: ${messageOf(value)}`,
       );
     }
     if (typeof (value as PromiseLike<unknown>).then === 'function')

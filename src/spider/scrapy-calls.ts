@@ -1,8 +1,10 @@
 /** Hints for calls of Scrapy's and Crawlee's methods that have another name in crawlnode or do not exist. */
+import { existsSync, readFileSync } from 'node:fs';
 import { SelectorList } from '../http/markup/selector.js';
 import { Request } from '../http/message/request.js';
 import { Response } from '../http/message/response.js';
 import { uncountedStats } from '../stats/stats.js';
+import { whereThrown } from '../user-code/where-thrown.js';
 
 /** By the name of the method, with that of its object where the method alone says too little. */
 const hints: Readonly<Record<string, string>> = {
@@ -62,9 +64,19 @@ export function scrapyHint(error: unknown): string {
   if (!(error instanceof TypeError)) return '';
   const [, read = ''] = /^Cannot read properties of undefined \(reading '(\w+)'\)$/.exec(error.message) ?? [];
   if (Object.hasOwn(readHints, read)) return `: ${readHints[read]}`;
-  const [, owner, method] = /(?:(\w+)?(?:\([^)]*\))?\.)?(\w+) is not a function/.exec(error.message) ?? [];
+  const notCallable = /(?:(\w+)?(?:\([^)]*\))?\.)?(\w+) is not a function/.exec(error.message);
+  const [, owner, method] = notCallable ?? iteratedCall(error) ?? [];
   const hint = method === undefined ? undefined : hintFor(`${owner}.${method}`, method);
   return hint === undefined ? '' : `: ${hint}`;
+}
+
+/** V8 says of `yield* response.follow_all()` only that "(intermediate value) is not iterable": the line of the code has the name. */
+function iteratedCall(error: TypeError): RegExpExecArray | null {
+  if (!/intermediate value.* is not iterable$/.test(error.message)) return null;
+  const [, file = '', line = '', column = ''] = /^(.+):(\d+):(\d+)$/.exec(whereThrown(error) ?? '') ?? [];
+  if (file === '' || !existsSync(file)) return null;
+  const text = readFileSync(file, 'utf8').split('\n')[Number(line) - 1] ?? '';
+  return /(?:(\w+)\.)?(\w+)\(/.exec(text.slice(Number(column) - 1));
 }
 
 function hintFor(call: string, method: string): string | undefined {

@@ -1,7 +1,13 @@
 /** Load the modules that a setting lists with numbers, and check their methods: middleware and extensions. */
 import { SettingsError } from '../errors.js';
 import { type ExpectedMethods, problemOfMethods } from './module-methods.js';
-import { inOrder, instantiate, loadProjectModule, type ProjectModuleOptions } from './project-modules.js';
+import {
+  checkSwitchedOff,
+  inOrder,
+  instantiate,
+  loadProjectModule,
+  type ProjectModuleOptions,
+} from './project-modules.js';
 
 /** A module of such a setting, loaded. */
 export interface Loaded<M> {
@@ -25,6 +31,7 @@ export async function loadNumbered<M>(
 ): Promise<Loaded<M>[]> {
   const { setting } = from;
   const loaded: Loaded<M>[] = [];
+  await checkSwitchedOff(given, from, isBuiltIn);
   for (const [name, number] of inOrder(given)) {
     if (isBuiltIn(name)) continue;
     const methods = instantiate(await loadProjectModule(name, from), { setting, name });

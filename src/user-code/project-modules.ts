@@ -24,6 +24,23 @@ export function inOrder(setting: Readonly<Record<string, number | null>>): (read
 }
 
 /**
+ * A name with null switches something off, so it must be that of a built-in module or of a file. Dotted names are of Scrapy's modules,
+ * which a project that migrates may still switch off.
+ * @throws SettingsError that names what does not exist, and what does
+ */
+export async function checkSwitchedOff(
+  setting: Readonly<Record<string, number | null>>,
+  options: ProjectModuleOptions,
+  isBuiltIn: (name: string) => boolean,
+): Promise<void> {
+  for (const [name, number] of Object.entries(setting)) {
+    const file = path.resolve(options.projectDir, name);
+    const isKnown = isModulePath(name) ? existsSync(file) : name.includes('.') || isBuiltIn(name);
+    if (number === null && !isKnown) throw await unknownModule(name, file, options);
+  }
+}
+
+/**
  * The default export of a module.
  * @throws SettingsError that names a module which does not exist, and those that do; errors of `loadModule`.
  */

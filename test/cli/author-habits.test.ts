@@ -98,6 +98,49 @@ describe('what a generator returns', () => {
   });
 });
 
+describe('what only the line of the code tells', () => {
+  it.each([
+    ["yield* response.follow_all('a', this.parse);", 'it is followAll() here'],
+    ["yield new Error('no price');", 'a callback throws errors, it does not yield them: no price'],
+    ["yield 'http://a.example/';", 'for a link, yield response.follow(url)'],
+  ])('%s is explained', async (body, said) => {
+    await named(`startUrls = ['${site.url}'];\n*parse(response) {\n  ${body}\n}`);
+    const { summary, stderr } = await crawlLines(project, 'shop');
+    expect({ summary, stderr }).toMatchObject({
+      summary: { failed: 1 },
+      stderr: expect.stringContaining(said),
+    });
+  });
+
+  it('a promise that nobody awaits is told with its place', async () => {
+    await named(
+      `startUrls = ['${site.url}'];\nparse() {\n  Promise.reject(new Error('forgotten'));\n return { n: 1 };\n}`,
+    );
+    const { stderr } = await runCli(['crawl', 'shop', '--exit-when-done'], { cwd: project.dir });
+    expect(stderr).toMatch(/"error":"forgotten","where":"spiders\/shop\.ts:\d+:\d+"/);
+  });
+});
+
+describe('a module that null switches off', () => {
+  it('is one that exists, or of Scrapy', async () => {
+    await project.write('pipelines/price.ts', 'export default { processItem() {} };');
+    await named(`startUrls = ['${site.url}']; parse() {}`);
+    const dryRun = async (settings: object) => {
+      await project.write('crawlnode.yaml', JSON.stringify(settings));
+      const { code, stderr } = await run('crawl', 'shop', '--dry-run');
+      return `${code}: ${stderr}`;
+    };
+    const known = { './pipelines/price.ts': null, 'scrapy.pipelines.x.Y': null, RedisPipeline: null };
+    expect(await dryRun({ ITEM_PIPELINES: known })).toMatch(/^0: /);
+    expect(await dryRun({ ITEM_PIPELINES: { './pipelines/pirce.ts': null } })).toMatch(
+      /^2: .*names \.\/pipelines\/pirce\.ts: there is no file .*There are: .*price/s,
+    );
+    expect(await dryRun({ DOWNLOADER_MIDDLEWARES: { RetryMiddlewar: null } })).toMatch(
+      /^2: .*names RetryMiddlewar: .*RetryMiddleware/s,
+    );
+  });
+});
+
 describe('a method of a module that nothing calls', () => {
   const refusal = async (setting: string, module: string) => {
     await project.write('part.ts', `export default ${module};`);

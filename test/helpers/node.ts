@@ -18,6 +18,7 @@ import {
   type NodeProgress,
   type NodeResult,
 } from '../../src/node/node.js';
+import type { Measures } from '../../src/node/telemetry/measures.js';
 import { loadPipelines } from '../../src/pipelines/item-pipeline.js';
 import type { Settings } from '../../src/settings/schema.js';
 import { loadModule } from '../../src/spider/loading/load-module.js';
@@ -37,6 +38,7 @@ export function nodeOptions(some: Partial<NodeOptions> = {}): NodeOptions {
     graceMs: 10_000,
     waitTimeoutMs: 60_000,
     reports: { historyMinutes: 60, scaleMax: 100 },
+    metrics: null,
     heartbeatMs: 500,
     speaksJson: false,
     endsStuckProcess: true,
@@ -107,6 +109,7 @@ export interface NodeChoice {
   readonly options?: Partial<NodeOptions>;
   readonly downloader?: Partial<DownloaderOptions>;
   readonly log?: Logger;
+  readonly measures?: Measures;
   readonly middleware?: Middleware;
   readonly extensions?: Readonly<Record<string, Extension>>;
   readonly onProgress?: (progress: NodeProgress) => void;
@@ -161,7 +164,8 @@ export async function startNode(
   const drain = new AbortController();
   const force = new AbortController();
   const deps: NodeDeps = {
-    frontier,
+    frontier: choice.measures?.of(frontier) ?? frontier,
+    measures: choice.measures ?? null,
     open,
     node: { id, host: hostname(), pid: process.pid },
     job: null,

@@ -1,8 +1,9 @@
 /** `crawlnode pause|resume|stop S`: sets the control state of a crawl, which its nodes read with their next lease. */
 import os from 'node:os';
 import type { Command } from 'commander';
-import { type CrawlName, crawlName } from '../../crawler/project/crawls-in-store.js';
+import { type CrawlName, crawlName, refuseMissingJob } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
+import { orderCrawl } from '../../crawler/run/order-crawl.js';
 import { CrawlnodeError } from '../../errors.js';
 import { howMany } from '../../format-amounts.js';
 import type { Control } from '../../frontier/frontier.js';
@@ -47,14 +48,11 @@ function tell(control: Control): CliCommand {
       const { loaded } = await loadSpiderOrSettings(context, spider, settingTextsOf(options));
       return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {
         const crawl = { spider, job: loaded.settings.JOB };
-        const { nodes, beganAtMs } = await frontier.snapshot();
-        const hasBegun = beganAtMs !== null;
+        if (control !== 'paused') await refuseMissingJob(frontier, crawl);
+        const { nodes, hasBegun } = await orderCrawl(frontier, control, orderedBy());
         if (control === 'paused' && !hasBegun) throw notBegun(context, crawl);
-        // A stop without live nodes would end the next crawl when it starts.
-        const isApplied = control === 'stopping' ? nodes.length > 0 : hasBegun;
-        if (isApplied) await frontier.control(control, orderedBy());
-        const text = sentence(crawlName(crawl), control, nodes.length, hasBegun);
-        printResult(context, { spider, control, nodes: nodes.length }, text);
+        const text = sentence(crawlName(crawl), control, nodes, hasBegun);
+        printResult(context, { spider, control, nodes }, text);
         return 0;
       });
     },

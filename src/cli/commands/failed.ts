@@ -1,14 +1,11 @@
 /** `crawlnode failed S summary|list|retry|purge`: groups, lists, retries or deletes the requests that failed. */
 import { Argument, type Command } from 'commander';
-import { type CrawlName, crawlName } from '../../crawler/project/crawls-in-store.js';
+import { type CrawlName, crawlName, refuseMissingJob } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
+import { matchingFailed, purgeFailed, retryFailed } from '../../crawler/requests/failed-actions.js';
+import { type FailedFilter, failedFilter } from '../../crawler/requests/failed-filter.js';
 import { failedReasons } from '../../crawler/requests/failed-reasons.js';
-import {
-  describeFailed,
-  failedPages,
-  type ReadFailed,
-  revived,
-} from '../../crawler/requests/failed-requests.js';
+import { describeFailed, type FailedPages, type ReadFailed } from '../../crawler/requests/failed-requests.js';
 import { summarizeFailed } from '../../crawler/requests/failed-summary.js';
 import { UsageError } from '../../errors.js';
 import { n } from '../../format-amounts.js';
@@ -18,7 +15,7 @@ import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, masked, note, printJson, printJsonLine, printResult } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
-import { type FailedFilter, failedFilter, filterOptions } from '../options/failed-filter.js';
+import { filterOptions } from '../options/failed-filter.js';
 import { atLeastOne } from '../options/option-parsers.js';
 import { jobOption, settingTextsOf, spiderWords } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
@@ -88,6 +85,7 @@ export const command: CliCommand = {
     const { settings } = (await loadSpiderOrSettings(context, spider, settingTextsOf(options))).loaded;
     const crawl = { spider, job: settings.JOB };
     return withFrontier(openOptions(settings, spider), async (frontier) => {
+      await refuseMissingJob(frontier, crawl);
       const limit = (options.limit as number | undefined) ?? Number.POSITIVE_INFINITY;
       if (showsIgnored) {
         await listIgnored(context, crawl, frontier, filter, limit);
@@ -104,7 +102,7 @@ export const command: CliCommand = {
         skipped += 1;
         return false;
       };
-      const find = () => matching(frontier, isWanted, limit);
+      const find = () => matchingFailed(frontier, isWanted, limit);
       if (action === 'list') await list(context, crawl, find());
       else if (isDryRun) await printDryRun(context, crawl, action, find());
       else if (action === 'retry') await retry(context, crawl, frontier, find(), settings);
@@ -118,34 +116,18 @@ export const command: CliCommand = {
   },
 };
 
-type Pages = AsyncIterable<readonly ReadFailed[]>;
-
-/** Matching requests page by page, so that memory is constant. Pages are never empty. */
-async function* matching(
-  frontier: Frontier,
-  filter: FailedFilter,
-  limit: number,
-): AsyncGenerator<ReadFailed[]> {
-  let left = limit;
-  for await (const page of failedPages(frontier)) {
-    const some = page
-      .filter(({ failed: { reason, status }, request }) =>
-        filter({ reason, status, url: request?.url ?? null }),
-      )
-      .slice(0, left);
-    left -= some.length;
-    if (some.length > 0) yield some;
-    if (left === 0) return;
-  }
-}
-
-async function count(pages: Pages): Promise<number> {
+async function count(pages: FailedPages): Promise<number> {
   let total = 0;
   for await (const page of pages) total += page.length;
   return total;
 }
 
-async function printDryRun(context: Context, crawl: CrawlName, action: string, pages: Pages): Promise<void> {
+async function printDryRun(
+  context: Context,
+  crawl: CrawlName,
+  action: string,
+  pages: FailedPages,
+): Promise<void> {
   const found = await count(pages);
   const [field, what] = action === 'retry' ? ['retried', 'retried'] : ['purged', 'dropped'];
   const text = `${crawlName(crawl)}: ${n(found)} would be ${what}`;
@@ -170,7 +152,7 @@ async function summary(
 
 const retryWords = { yes: 'yes', after_fix: 'after a fix', no: 'no' } as const;
 
-async function list(context: Context, crawl: CrawlName, pages: Pages): Promise<void> {
+async function list(context: Context, crawl: CrawlName, pages: FailedPages): Promise<void> {
   const printRows = rowPrinter(context, [
     ...['FAILED AT', 'REASON', 'STATUS', 'ATTEMPTS', 'CRASHES', 'NODE', 'URL'],
   ]);
@@ -211,18 +193,10 @@ async function retry(
   context: Context,
   crawl: CrawlName,
   frontier: Frontier,
-  pages: Pages,
+  pages: FailedPages,
   settings: Settings,
 ): Promise<void> {
-  let retried = 0;
-  let withoutRecord = 0;
-  for await (const page of pages) {
-    const requests = page.flatMap(({ failed, request }) =>
-      request === null ? [] : [revived(failed, request, settings)],
-    );
-    withoutRecord += page.length - requests.length;
-    if (requests.length > 0) retried += await frontier.failed.retry(requests);
-  }
+  const { retried, withoutRecord } = await retryFailed(frontier, pages, settings);
   const text = `${crawlName(crawl)}: ${n(retried)} back to pending`;
   printResult(context, { ...crawl, retried, withoutRecord }, text);
   if (withoutRecord > 0) {
@@ -241,15 +215,14 @@ async function purge(
   context: Context,
   crawl: CrawlName,
   frontier: Frontier,
-  find: () => Pages,
+  find: () => FailedPages,
   yes: boolean,
 ): Promise<void> {
   if (!yes) {
     const found = context.stdin.isTTY ? await count(find()) : 0;
     await confirm(context, 'purge', `Drop ${n(found)} failed requests of ${crawlName(crawl)}?`);
   }
-  let purged = 0;
-  for await (const page of find()) purged += await frontier.failed.purge(page.map(({ failed }) => failed.id));
+  const purged = await purgeFailed(frontier, find());
   printResult(context, { spider: crawl.spider, purged }, `${crawlName(crawl)}: ${n(purged)} dropped`);
 }
 

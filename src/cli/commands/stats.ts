@@ -1,7 +1,7 @@
 /** `crawlnode stats`: the state of one crawl or of all crawls, once or repeatedly. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import { type CrawlName, crawlName, crawlsInStore } from '../../crawler/project/crawls-in-store.js';
+import { crawlName, noSuchJob } from '../../crawler/project/crawls-in-store.js';
 import { openOptions } from '../../crawler/project/open-frontier.js';
 import { type CrawlStats, statsOf } from '../../crawler/stats/crawl-stats.js';
 import { type DomainOrder, DomainReader, domainOrders } from '../../crawler/stats/domain-reports.js';
@@ -18,8 +18,9 @@ import { fillCrawlArguments } from '../messages/error-report.js';
 import { parseDuration } from '../options/duration.js';
 import { atLeastOne } from '../options/option-parsers.js';
 import { jobOption, settingTextsOf } from '../options/spider-argument.js';
-import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
-import { isMissingJob, noSuchJob } from '../reports/crawl-state-text.js';
+import { crawlLister } from '../project/list-crawls.js';
+import { loadSpiderOrSettings } from '../project/open-project.js';
+import { isMissingJob } from '../reports/crawl-state-text.js';
 import { detail, watchLine } from '../reports/stats-detail.js';
 import { crawlsTable } from '../reports/stats-table.js';
 import { domainsTable, eventsTable, historyTable } from '../reports/telemetry-tables.js';
@@ -186,38 +187,19 @@ async function openCrawls(
     const { loaded } = await loadSpiderOrSettings(context, spider, texts);
     return [await open(spider, loaded.settings)];
   }
-  const { settings } = await loadProject(context, texts);
-  const { spiders } = await discover(context, settings);
-  const names: CrawlName[] = [...spiders.keys()].map((name) => ({ spider: name, job: settings.JOB }));
-  if (settings.JOB === null) {
-    const isKnown = ({ spider: name, job }: CrawlName) => job === null && spiders.has(name);
-    const found = await crawlsInStore(settings);
-    if (found.isCut)
-      note(context, 'this Redis has very many keys, and not all were read: there may be more crawls');
-    names.push(...found.crawls.filter((crawl) => !isKnown(crawl)));
-  }
   const crawls: ReadCrawl[] = [];
-  for (const { spider: name, job } of names.sort(byName)) {
-    const jobTexts = job === null ? texts : { ...texts, JOB: job };
-    const own = spiders.has(name)
-      ? (await loadSpider(context, name, jobTexts)).loaded.settings
-      : { ...settings, JOB: job };
+  for (const { spider: name, loaded } of await (await crawlLister(context, texts))()) {
+    const { settings } = loaded;
     try {
-      crawls.push(await open(name, own));
+      crawls.push(await open(name, settings));
     } catch (error) {
       // A crawl that refuses access must not hide the others.
       if (!(error instanceof RefusedError)) throw error;
-      const crawl = crawlArguments(context, { spider: name, job: own.JOB });
+      const crawl = crawlArguments(context, { spider: name, job: settings.JOB });
       note(context, `${name}: ${fillCrawlArguments(error.message, crawl)}`);
     }
   }
   return crawls;
-}
-
-/** By spider, its unnamed job first. */
-function byName(a: CrawlName, b: CrawlName): number {
-  if (a.spider !== b.spider) return a.spider < b.spider ? -1 : 1;
-  return (a.job ?? '') < (b.job ?? '') ? -1 : 1;
 }
 
 /** Without a terminal: a line for each crawl every second, or one of JSON. */

@@ -9,12 +9,15 @@ import { feedTargets } from '../../crawler/feeds/feed-targets.js';
 import type { OpenFeeds } from '../../crawler/feeds/open-feeds.js';
 import { userFeedRecords } from '../../crawler/feeds/user-feed-records.js';
 import { withFeeds } from '../../crawler/feeds/with-feeds.js';
-import { logSettingNotices, refuseMissing } from '../../crawler/project/load-spider.js';
+import { crawlName } from '../../crawler/project/crawls-in-store.js';
+import { type LoadedSpider, logSettingNotices, refuseMissing } from '../../crawler/project/load-spider.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
+import { metricsOptionsOf } from '../../crawler/project/settings-to-options.js';
 import { combine, difference } from '../../crawler/run/crawl-totals.js';
 import { runCrawl } from '../../crawler/run/run-crawl.js';
 import { needsTotals, type RunGates, type StatusLimit } from '../../crawler/run/run-gates.js';
 import { loadNode } from '../../crawler/run/run-node.js';
+import type { Logger } from '../../log.js';
 import { totalsOf } from '../../node/shutdown/final-totals.js';
 import { type Context, stderrIsJson } from '../context.js';
 import { exitCodeOf } from '../messages/error-report.js';
@@ -25,6 +28,7 @@ import { loadSpider, useCrawlInMessages } from '../project/open-project.js';
 import { type Crawl, type CrawlSession, withCrawlSession } from './crawl-session.js';
 import { finishCrawl } from './finish-crawl.js';
 import { followParent, sendToParent, type ToWorker, type WorkerRole, workerRole } from './worker-channel.js';
+import type { WorkerMetrics } from './worker-metrics.js';
 
 /** How often the parent tells its nodes whether the feeds can be written. */
 const FEED_STATUS_INTERVAL_MS = 1_000;
@@ -118,7 +122,7 @@ async function runInProcess(crawl: Crawl, session: CrawlSession): Promise<number
   const { nodeId, log, display, signals } = session;
   const { drain, force } = signals;
   const { spider, role, open, frontier, targets, records, exitWhenDone, gates } = crawl;
-  const parent = role === null ? null : followParent(signals);
+  const parent = role === null ? null : followParent(signals, role);
   let trouble: string | null = null;
   const { result, unwritten, leftOut } = await runCrawl({
     ...{ spider, nodeId, open, frontier, targets, records, exitWhenDone, drain, force, log },
@@ -160,7 +164,8 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
     const before = totalsOf(await frontier.snapshot());
     const ids = targets.map(({ id }) => id);
     const { startWorkers } = await import('./workers.js');
-    const workers = startWorkers(context, { count, feeds: ids, draining: drain }, display, log);
+    const metrics = await serveWorkerMetrics(crawl.spider, log);
+    const workers = startWorkers(context, { count, feeds: ids, metrics, draining: drain }, display, log);
     drain.addEventListener('abort', () => workers.send({ type: 'drain' }));
     force.addEventListener('abort', () => {
       workers.send({ type: 'force', signal: signals.forcedCode() === 130 ? 'SIGINT' : 'SIGTERM' });
@@ -170,6 +175,7 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
     display.start(frontier, log, () => feeds.failing()?.why ?? null);
     const outcome = await workers.ended;
     stopFeedStatus();
+    metrics?.close();
     return { outcome, before, startedAt };
   };
   const { result: ended, ...files } = await withFeeds(feedsPlan, runAll, ({ outcome }) =>
@@ -187,6 +193,18 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
         );
   const code = signals.forcedCode() ?? (files.unwritten === null ? outcome.code : Math.max(1, outcome.code));
   return finishCrawl(crawl, session, { nodes: count, result: { ...result, ...counted }, ...files, code });
+}
+
+/** Null without METRICS_PORT. @throws RefusedError where no port is free */
+async function serveWorkerMetrics(
+  { found, loaded }: LoadedSpider,
+  log: Logger,
+): Promise<WorkerMetrics | null> {
+  const { settings } = loaded;
+  const options = metricsOptionsOf(settings, crawlName({ spider: found.name, job: settings.JOB }));
+  if (options === null) return null;
+  const { WorkerMetrics } = await import('./worker-metrics.js');
+  return WorkerMetrics.serve(options, settings, log);
 }
 
 /** With `-o -`: when its reader is gone, the crawl ends as after a signal. */

@@ -4,6 +4,7 @@
  */
 import type { FeedTrouble } from '../../feed-outbox.js';
 import type { NodeResult, Siblings } from '../../node/node-options.js';
+import type { Handed } from '../../node/telemetry/reporter.js';
 import type { Signals } from '../signals/crawl-signals.js';
 
 const VARIABLE = 'CRAWLNODE_WORKER';
@@ -14,6 +15,8 @@ export interface WorkerRole {
   readonly number: number;
   /** Ids of the feeds that the parent writes. */
   readonly feeds: readonly string[];
+  /** The port at which the parent serves the metrics; null where it serves none. */
+  readonly metricsPort: number | null;
 }
 
 export type ToWorker =
@@ -26,6 +29,8 @@ export type ToWorker =
 /** A child that exits without sending `result` or `failed` counts as died, whatever its exit code. */
 export type FromWorker =
   | { readonly type: 'joined' }
+  /** Once a second, where the parent serves metrics. */
+  | { readonly type: 'handed'; readonly handed: Handed }
   | { readonly type: 'result'; readonly result: NodeResult }
   /** The child failed and has printed why. A replacement would fail in the same way. */
   | { readonly type: 'failed'; readonly code: number };
@@ -47,7 +52,7 @@ export interface Parent {
 }
 
 /** In the child: handle the parent's messages. The parent writes the feeds, so the child drains when the parent is gone. */
-export function followParent(signals: Signals): Parent {
+export function followParent(signals: Signals, { metricsPort }: WorkerRole): Parent {
   let failing: FeedTrouble | null = null;
   let isAssembled = false;
   process.on('message', (message: ToWorker) => {
@@ -59,7 +64,12 @@ export function followParent(signals: Signals): Parent {
   process.on('disconnect', () => signals.requestDrain());
   return {
     feedsFailing: () => failing,
-    siblings: { joined: () => void sendToParent({ type: 'joined' }), missing: () => !isAssembled },
+    siblings: {
+      joined: () => void sendToParent({ type: 'joined' }),
+      missing: () => !isAssembled,
+      hear: (handed) => metricsPort !== null && void sendToParent({ type: 'handed', handed }),
+      metricsPort,
+    },
   };
 }
 

@@ -17,7 +17,8 @@ import { eachLine } from '../input/split-lines.js';
 import { readableLine } from '../log/readable-line.js';
 import { hasColour } from '../terminal/colour.js';
 import { type Display, isLive } from './progress.js';
-import { type FromWorker, type ToWorker, workerEnv } from './worker-channel.js';
+import { type FromWorker, type ToWorker, type WorkerRole, workerEnv } from './worker-channel.js';
+import type { WorkerMetrics } from './worker-metrics.js';
 
 /** The size of each half of V8's young generation. Newer versions of Node allow more. Measured in docs/internals/tuning.md. */
 const SEMI_SPACE_MB = 16;
@@ -49,7 +50,12 @@ export interface Workers {
 /** @param plan `draining`: no node is replaced after it is aborted */
 export function startWorkers(
   context: Context,
-  plan: { readonly count: number; readonly feeds: readonly string[]; readonly draining: AbortSignal },
+  plan: {
+    readonly count: number;
+    readonly feeds: readonly string[];
+    readonly metrics: WorkerMetrics | null;
+    readonly draining: AbortSignal;
+  },
   display: Display,
   log: Logger,
 ): Workers {
@@ -65,16 +71,19 @@ export function startWorkers(
 
   const runWorker = async (number: number): Promise<{ result: NodeResult | null; code: number }> => {
     for (let deaths = 0; ; ) {
-      const child = spawnNode(context, number, plan.feeds, display);
+      const role = { number, feeds: plan.feeds, metricsPort: plan.metrics?.port ?? null };
+      const child = spawnNode(context, role, display);
       children.add(child);
-      child.on('message', ({ type }: FromWorker) => {
-        if (type === 'joined') notJoined.delete(number);
+      child.on('message', (message: FromWorker) => {
+        if (message.type === 'handed') return plan.metrics?.hear(number, message.handed);
+        if (message.type === 'joined') notJoined.delete(number);
         sendAssembled();
       });
       if (lastFeeds !== null) tell(child, lastFeeds);
       const startedAt = performance.now();
       const { message, code, signal } = await endOf(child);
       children.delete(child);
+      plan.metrics?.drop(number);
       if (message?.type === 'result') {
         isFinished ||= message.result.reason === 'finished';
         return { result: message.result, code: code ?? 0 };
@@ -129,17 +138,14 @@ export function codeWhileDraining(code: number | null, signal: NodeJS.Signals | 
 }
 
 /** Start a child with the same command line and node options as this process. */
-function spawnNode(
-  context: Context,
-  number: number,
-  feeds: readonly string[],
-  display: Display,
-): ChildProcess {
+function spawnNode(context: Context, role: WorkerRole, display: Display): ChildProcess {
   const script = process.argv[1]!;
   const { options, env } = memoryBounds(context.env, process.execArgv);
   const child = spawn(process.execPath, [...options, ...process.execArgv, script, ...context.argv], {
     cwd: context.cwd,
-    env: { ...env, ...workerEnv({ number, feeds }) },
+    env: { ...env, ...workerEnv(role) },
+    // Telemetry has maps.
+    serialization: 'advanced',
     // The display writes the lines, so that they do not break its live line.
     stdio: ['ignore', 'inherit', isLive(context) ? 'pipe' : 'inherit', 'ipc'],
   });
@@ -160,7 +166,7 @@ function endOf(child: ChildProcess): Promise<{
 }> {
   let message: FromWorker | null = null;
   child.on('message', (received: FromWorker) => {
-    if (received.type !== 'joined') message = received;
+    if (received.type === 'result' || received.type === 'failed') message = received;
   });
   return new Promise((resolve) => {
     // The child could not be spawned; `close` is not emitted then.

@@ -8,6 +8,12 @@ export function atLeastOne(text: string): number {
   throw new InvalidArgumentError('Expected a whole number, at least 1.');
 }
 
+/** A port to listen on; 0 is any free one. */
+export function portNumber(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError('Expected a whole number from 0 to 65535.');
+}
+
 /** A list with commas, whose option may also be repeated. */
 export function commaList(text: string, before?: string): string {
   return before === undefined ? text : `${before},${text}`;

@@ -159,11 +159,12 @@ export function nodeRows(nodes: CrawlStats['nodes']): string[][] {
 /** What tells a node that misbehaves from the others. */
 function factCells({ facts }: CrawlStats['nodes'][number]): string[] {
   if (facts === null) return ['', '', '', ''];
-  const { slots, slotsUsed, cpu, rssBytes, eventLoopDelayMs, oldestLeaseMs, obstacle } = facts;
+  const { slots, slotsUsed, cpu, rssBytes, eventLoopDelayMs, oldestLeaseMs, obstacle, metricsPort } = facts;
   const hangs = oldestLeaseMs < LONG_LEASE_MS ? '' : `, oldest lease ${duration(oldestLeaseMs)}`;
   return [
     `${slotsUsed}/${slots} slots${hangs}${obstacle === null ? '' : `, waits for the ${obstacle}`}`,
-    ...[`CPU ${Math.round(cpu * 100)} %`, byteSize(rssBytes), `delayed ${n(eventLoopDelayMs)} ms`],
+    ...[`CPU ${Math.round(cpu * 100)} %`, byteSize(rssBytes)],
+    `delayed ${n(eventLoopDelayMs)} ms${metricsPort === null ? '' : `, metrics at port ${metricsPort}`}`,
   ];
 }
 

@@ -1,6 +1,7 @@
 /** What `stats SPIDER --domains`, `--history` and `--events` print. */
 import type { DeadNodeStats } from '../../crawler/stats/dead-nodes.js';
 import type { DomainReport } from '../../crawler/stats/domain-reports.js';
+import { eventText } from '../../crawler/stats/event-text.js';
 import { byteSize, duration, howMany, n } from '../../format-amounts.js';
 import type { CrawlEvent, Eta, HistoryPoint, RequestState } from '../../frontier/frontier.js';
 import { alignColumns } from '../terminal/align-columns.js';
@@ -97,34 +98,7 @@ export function eventsTable(events: readonly CrawlEvent[]): string {
 }
 
 export function eventRow(event: CrawlEvent): string[] {
-  return [timeText(event.atMs), eventText(event)];
-}
-
-function eventText(event: CrawlEvent): string {
-  switch (event.kind) {
-    case 'node_joined':
-      return `node ${oneLine(event.node)} joined`;
-    case 'node_left':
-      return `node ${oneLine(event.node)} left: ${event.reason}`;
-    case 'node_died':
-      return `node ${oneLine(event.node)} died, with ${howMany(event.requests, 'request')}, which went back to the queue`;
-    case 'paused':
-    case 'resumed':
-    case 'stopping':
-      return `${event.kind}${event.by === null ? '' : ` by ${oneLine(event.by)}`}`;
-    case 'settings_changed':
-      return `node ${oneLine(event.node)} changed ${event.settings.join(', ')} for all nodes`;
-    case 'store_full':
-      return `node ${oneLine(event.node)} found the store full`;
-    case 'store_away':
-      return `node ${oneLine(event.node)} could not reach the store`;
-    case 'store_back':
-      return `node ${oneLine(event.node)} could use the store again`;
-    case 'requests_lost':
-      return `${howMany(event.requests, 'request')} lost`;
-    case 'run_ended':
-      return `the run ended: ${event.reason}`;
-  }
+  return [timeText(event.atMs), eventText(event, oneLine)];
 }
 
 /** In words, for the head of `stats SPIDER`. */

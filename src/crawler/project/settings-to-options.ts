@@ -135,8 +135,16 @@ export function waitTimeoutMs({ WAIT_TIMEOUT }: Pick<Settings, 'WAIT_TIMEOUT'>, 
 
 type CommandOptions = Pick<
   NodeOptions,
-  'exitWhenDone' | 'feeds' | 'speaksJson' | 'endsStuckProcess' | 'awaitsFinalTotals'
+  'exitWhenDone' | 'feeds' | 'speaksJson' | 'endsStuckProcess' | 'awaitsFinalTotals' | 'metrics'
 >;
+
+/** Where a command serves metrics; null where it serves none. @param crawl their label */
+export function metricsOptionsOf(
+  { METRICS_PORT: port, METRICS_HOST: host }: Pick<Settings, 'METRICS_PORT' | 'METRICS_HOST'>,
+  crawl: string,
+): NodeOptions['metrics'] {
+  return port === 0 ? null : { host, port, crawl };
+}
 
 /** @param command what no setting says; `isAwaited`: somebody waits for the end of the crawl */
 export function nodeOptionsOf(

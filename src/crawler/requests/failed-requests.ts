@@ -13,6 +13,9 @@ export interface ReadFailed {
   readonly request: RequestRecord | null;
 }
 
+/** A page after the other, none of them empty. */
+export type FailedPages = AsyncIterable<readonly ReadFailed[]>;
+
 const PAGE = 500;
 
 /**

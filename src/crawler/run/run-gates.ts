@@ -3,6 +3,7 @@
 import { commandErrorCodes, type ErrorCode } from '../../error-codes.js';
 import { howMany, n } from '../../format-amounts.js';
 import type { NodeResult, RunTotals } from '../../node/node-options.js';
+import { FORBIDDEN_BY_ROBOTS } from '../../node/page/dead-ends.js';
 
 /** The limits of a command line for the run, over all its nodes; null where there is no limit. */
 export interface RunGates {
@@ -51,7 +52,7 @@ export function needsTotals(gates: RunGates): boolean {
 }
 
 /** Check how the run ended, and its totals, when this node, or the nodes of this command, left. */
-export function judgeRun(gates: RunGates, result: Pick<NodeResult, 'run' | 'reason'>): GateVerdict {
+export function judgeRun(gates: RunGates, result: JudgedResult): GateVerdict {
   const { run, reason } = result;
   if (gates.mustFinish && reason !== 'finished') {
     return failure('not_finished', `the crawl did not finish, it ended with "${reason}" (--must-finish)`);
@@ -82,6 +83,9 @@ export function judgeRun(gates: RunGates, result: Pick<NodeResult, 'run' | 'reas
   return nothingSucceeded(result) ?? tooManyOfStatus(gates, run) ?? { kind: 'passed' };
 }
 
+/** What of a result is judged. */
+type JudgedResult = Pick<NodeResult, 'run' | 'reason' | 'deadEnds'>;
+
 type Failure = Extract<GateVerdict, { kind: 'failed' }>;
 const failure = (code: Failure['code'], message: string): Failure => ({ kind: 'failed', code, message });
 
@@ -109,14 +113,16 @@ export function latestTotals(runs: readonly (RunTotals | null)[]): RunTotals | n
 }
 
 /** A run whose pages all failed or answered with an error: the site is down, has moved, or does not want this crawl. */
-function nothingSucceeded({ run, reason }: Pick<NodeResult, 'run' | 'reason'>): GateVerdict | null {
+function nothingSucceeded({ run, reason, deadEnds }: JudgedResult): GateVerdict | null {
   if (run === null || !run.isOver || run.leased > 0 || endedByHand.includes(reason)) return null;
   const { failed, errorPages, hasGoodPage } = run;
   // Items are no sign of a good page: errbacks give some too.
-  if (hasGoodPage || failed + errorPages === 0) return null;
+  const forbidden = deadEnds.find(({ what }) => what === FORBIDDEN_BY_ROBOTS)?.count ?? 0;
+  if (hasGoodPage || failed + errorPages + forbidden === 0) return null;
   const parts = [
     failed === 0 ? '' : `${howMany(failed, 'request')} failed`,
     errorPages === 0 ? '' : `${howMany(errorPages, 'page')} answered with an error such as 404`,
+    forbidden === 0 ? '' : `robots.txt forbids ${howMany(forbidden, 'page')}`,
   ];
   const what = parts.filter((part) => part !== '').join(', and ');
   return failure('nothing_succeeded', `no page of the run succeeded: ${what}`);

@@ -9,6 +9,7 @@ import { loadExtensions } from '../../node/extensions/load-extensions.js';
 import { loadMiddleware } from '../../node/middleware/load-middleware.js';
 import { crawlAsNode } from '../../node/node.js';
 import type { ItemListener, NodeResult, Siblings } from '../../node/node-options.js';
+import { Measures } from '../../node/telemetry/measures.js';
 import { type ItemPipelines, loadPipelines } from '../../pipelines/item-pipeline.js';
 import type { Settings } from '../../settings/schema.js';
 import type { LoadedSettings } from '../../settings/sources/load-settings.js';
@@ -17,9 +18,10 @@ import { Spider } from '../../spider/spider.js';
 import { mentionsStats, NodeStats } from '../../stats/stats.js';
 import type { CrawlContext } from '../../user-code/crawl-context.js';
 import { committedPipelines } from '../feeds/committed-pipelines.js';
+import { crawlName } from '../project/crawls-in-store.js';
 import { cachedIfWanted } from '../project/http-cache.js';
 import type { LoadedSpider } from '../project/load-spider.js';
-import { downloaderOptionsOf, nodeOptionsOf } from '../project/settings-to-options.js';
+import { downloaderOptionsOf, metricsOptionsOf, nodeOptionsOf } from '../project/settings-to-options.js';
 import { storeOf } from '../project/store-address.js';
 import { recordedRequest } from '../requests/recorded-request.js';
 
@@ -138,9 +140,12 @@ export async function runNode(plan: NodePlan): Promise<NodeResult> {
     spider,
     log,
   );
+  const metrics = metricsOptionsOf(settings, crawlName({ spider: spider.name, job }));
+  const measures = metrics === null ? null : new Measures();
   try {
     const result = await crawlAsNode({
-      ...{ frontier, open, job, spider, stats, downloader, middleware, extensions, drain, force, log },
+      frontier: measures?.of(frontier) ?? frontier,
+      ...{ open, measures, job, spider, stats, downloader, middleware, extensions, drain, force, log },
       pipelines: committed.pipelines,
       crawlArguments: plan.crawlArguments,
       readRecord: (_, record) => recordedRequest(record, settings),
@@ -149,6 +154,8 @@ export async function runNode(plan: NodePlan): Promise<NodeResult> {
         ...{ feeds, exitWhenDone, speaksJson: plan.speaksJson, isAwaited: plan.isAwaited ?? exitWhenDone },
         awaitsFinalTotals: plan.awaitsFinalTotals === true,
         endsStuckProcess: plan.endsStuckProcess !== false,
+        // Those of several workers are served by their parent.
+        metrics: plan.siblings === null ? metrics : null,
       }),
       feedsFailing: (isIdle) => plan.feedsFailing() ?? committed.failing(isIdle),
       isOutboxFull: committed.isFull,

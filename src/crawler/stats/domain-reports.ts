@@ -6,7 +6,7 @@ import { MAX_KNOWN_DOMAINS } from '../../frontier/types/limits.js';
 
 /** How a domain stands, and what came of its requests since its crawl began. */
 export interface DomainReport
-  extends Omit<KnownDomain, 'name' | 'counts' | 'latencyMs'>,
+  extends Omit<KnownDomain, 'name' | 'counts' | 'latencyMs' | 'isDelayRandom'>,
     Omit<DomainStats, 'latency'> {
   /** Null: all domains that the reports of nodes did not name. */
   readonly domain: string | null;
@@ -99,7 +99,7 @@ function sorted(domains: readonly DomainReport[], order: DomainOrder): DomainRep
   return [...domains].sort((a, b) => weights[order](b) - weights[order](a));
 }
 
-function reportOf({ name, counts, latencyMs: _, ...state }: KnownDomain): DomainReport {
+function reportOf({ name, counts, latencyMs: _, isDelayRandom: __, ...state }: KnownDomain): DomainReport {
   const { latency, ...stats } = domainStats(counts);
   return {
     domain: name === OTHER_DOMAINS ? null : name,

@@ -7,7 +7,7 @@ const DISCOVERING = 0.2;
 /** A rate is measured over so much time at least. */
 const LEAST_MS = 9_000;
 /** RANDOMIZE_DOWNLOAD_DELAY makes a delay up to 1.5 times as long. */
-const MEAN_DELAY = 1.25;
+const MEAN_RANDOM_DELAY = 1.25;
 
 /** @param history of the last minutes, before this instant. @returns null where nothing goes on that could be measured */
 export function etaOf(facts: CrawlFacts, history: readonly HistoryPoint[]): Eta | null {
@@ -41,11 +41,11 @@ function slowestOf(facts: CrawlFacts, msPerPage: number): { seconds: number; dom
 }
 
 function secondsOf(
-  { pending, leased, limit, delayMs, delayBy, latencyMs, dueInMs }: DomainState,
+  { pending, leased, limit, delayMs, isDelayRandom, latencyMs, dueInMs }: DomainState,
   pageMs: number,
 ): number {
   const byLimit = (latencyMs > 0 ? latencyMs : pageMs) / Math.max(1, limit);
-  const apartMs = Math.max(byLimit, delayBy === 'settings' ? delayMs * MEAN_DELAY : delayMs);
+  const apartMs = Math.max(byLimit, isDelayRandom ? delayMs * MEAN_RANDOM_DELAY : delayMs);
   return (dueInMs + (pending + leased) * apartMs) / 1_000;
 }
 

@@ -22,6 +22,8 @@ export interface NodeFacts {
   /** Age of the lease that it holds for longest; 0 for none. */
   readonly oldestLeaseMs: number;
   readonly obstacle: NodeObstacle | null;
+  /** The port at which its command serves metrics; null for none. */
+  readonly metricsPort: number | null;
 }
 
 /** An event that a node tells of; the store knows of the others by itself. `agoMs`: before the report. */
@@ -77,6 +79,8 @@ export interface DomainState {
   /** The delay in force, and who asked for it. */
   readonly delayMs: number;
   readonly delayBy: 'settings' | 'robots' | 'autothrottle' | null;
+  /** Whether RANDOMIZE_DOWNLOAD_DELAY makes it up to 1.5 times as long. */
+  readonly isDelayRandom: boolean;
   /** Until it may be leased from; 0: now. */
   readonly dueInMs: number;
   /** Why, where it is not the delay: a pause that the site asked for, or a robots.txt that is not known yet. */

@@ -6,7 +6,10 @@ import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { FrontierGoneError, FrontierUnavailableError, messageOf } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
-import { Reporter } from '../telemetry/reporter.js';
+import { version } from '../../package-folder.js';
+import type { MetricsServer } from '../telemetry/metrics-server.js';
+import type { NodeMetrics } from '../telemetry/node-metrics.js';
+import { type Handed, Reporter } from '../telemetry/reporter.js';
 import {
   Gate,
   type HeartbeatMessage,
@@ -36,10 +39,18 @@ let isEnding = false;
 let lastTrouble: string | null = null;
 let hasBeaten = false;
 
+/** When the store last said that this node lives. Joining counts. */
+let livedAtMs = performance.now();
+let metrics: NodeMetrics | null = null;
+const serving = serve();
+
 parentPort?.on('message', (order: HeartbeatOrder) => {
   if (order === 'stop') void stop();
-  else if ('handed' in order) reporter.add(order.handed);
-  else incarnation = order.incarnation;
+  else if ('handed' in order) hear(order.handed);
+  else {
+    incarnation = order.incarnation;
+    livedAtMs = performance.now();
+  }
 });
 timer = setTimeout(beat, options.intervalMs);
 const reports = setInterval(report, REPORT_MS);
@@ -68,7 +79,8 @@ async function attempt(): Promise<boolean> {
     lastTrouble = null;
     if (!hasBeaten) tell({ kind: 'beating' });
     hasBeaten = true;
-    if (answer !== 'alive') tell({ kind: answer, incarnation: asked });
+    if (answer === 'alive') livedAtMs = performance.now();
+    else tell({ kind: answer, incarnation: asked });
     return true;
   } catch (error) {
     if (error instanceof FrontierGoneError) {
@@ -81,6 +93,35 @@ async function attempt(): Promise<boolean> {
     return false;
   } finally {
     gate.leave();
+  }
+}
+
+function hear(handed: Handed): void {
+  reporter.add(handed);
+  metrics?.add(0, handed);
+}
+
+/** Serve metrics where they are wanted. Here, since a callback may block the main loop for longer than a scraper waits. */
+async function serve(): Promise<MetricsServer | null> {
+  if (options.metrics === null) return null;
+  const { crawl, nodeTimeoutMs } = options.metrics;
+  try {
+    const [{ NodeMetrics }, { serveMetrics }] = await Promise.all([
+      import('../telemetry/node-metrics.js'),
+      import('../telemetry/metrics-server.js'),
+    ]);
+    const ofNode = new NodeMetrics(crawl, version());
+    metrics = ofNode;
+    const server = await serveMetrics(options.metrics, {
+      metrics: () => ofNode.text(),
+      isLive: () => pulse.silentMs <= options.mainLoopTimeoutMs,
+      isReady: () => performance.now() - livedAtMs <= nodeTimeoutMs,
+    });
+    tell({ kind: 'serving', port: server.port });
+    return server;
+  } catch (error) {
+    tell({ kind: 'not_serving', message: messageOf(error) });
+    return null;
   }
 }
 
@@ -156,6 +197,7 @@ async function stop(): Promise<void> {
   stopped = true;
   if (timer !== null) clearTimeout(timer);
   clearInterval(reports);
+  await serving.then((server) => server?.close());
   await sync.then((end) => end?.());
   // Shut out, the process exits already.
   if (gate.enter()) {

@@ -8,8 +8,10 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
+import { RefusedError } from '../../errors.js';
 import type { OpenOptions } from '../../frontier/open-options.js';
 import type { Logger } from '../../log.js';
+import type { MetricsOptions } from '../telemetry/metrics-server.js';
 import type { Handed, ReportOptions } from '../telemetry/reporter.js';
 import { startThread } from './start-thread.js';
 
@@ -35,6 +37,14 @@ export interface HeartbeatOptions {
   readonly reports: ReportOptions;
   /** Of the last report for this node. */
   readonly sequence: number;
+  /** Null where the thread serves no metrics. */
+  readonly metrics: ThreadMetrics | null;
+}
+
+/** What the thread needs to serve metrics. */
+export interface ThreadMetrics extends MetricsOptions {
+  /** The node is ready while the store has answered within this time. */
+  readonly nodeTimeoutMs: number;
 }
 
 /**
@@ -59,11 +69,17 @@ export interface HeartbeatReport {
   readonly upTo: number;
 }
 
+/** The thread serves metrics at this port; or it cannot, for this reason. */
+export type MetricsNews =
+  | { readonly kind: 'serving'; readonly port: number }
+  | { readonly kind: 'not_serving'; readonly message: string };
+
 /** All messages from the thread; `beating` when its first heartbeat got through. */
 export type HeartbeatMessage =
   | HeartbeatNews
   | HeartbeatTrouble
   | HeartbeatReport
+  | MetricsNews
   | { readonly kind: 'beating' };
 
 /** Messages to the thread: send heartbeats for another incarnation, report this, or end. */
@@ -166,6 +182,12 @@ export class Heartbeat {
   readonly #beatHere: (incarnation: string) => Promise<unknown>;
   /** Runs until the thread has its own connection. */
   #substitute: NodeJS.Timeout | undefined;
+  /**
+   * The port of the metrics, once they are served; null where they are not wanted. Rejects with RefusedError where they cannot be
+   * served.
+   */
+  readonly serving: Promise<number | null>;
+  #onMetrics: (news: MetricsNews) => void = () => {};
   #options: HeartbeatOptions;
   #worker: Worker;
   #ended = false;
@@ -188,6 +210,13 @@ export class Heartbeat {
     this.#listeners = listeners;
     this.#log = log;
     this.#beatHere = beatHere;
+    this.serving = new Promise((resolve, reject) => {
+      if (options.metrics === null) resolve(null);
+      this.#onMetrics = (news) => {
+        if (news.kind === 'serving') resolve(news.port);
+        else reject(new RefusedError(news.message));
+      };
+    });
     this.#worker = this.#start();
   }
 
@@ -207,6 +236,8 @@ export class Heartbeat {
       } else if (message.kind === 'reported') {
         this.#options = { ...this.#options, sequence: message.sequence };
         this.#listeners.onReported(message);
+      } else if (message.kind === 'serving' || message.kind === 'not_serving') {
+        this.#onMetrics(message);
       } else this.#listeners.onNews(message);
     });
     worker.on('error', (error) => {

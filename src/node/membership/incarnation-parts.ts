@@ -29,11 +29,21 @@ export interface IncarnationContext {
 export function pageDepsOf(context: IncarnationContext, slots: Slots): PageDeps {
   const { node, rules } = context;
   const { delays, failedStartPages, deadEnds, hangingDomains, signals, outage } = node;
-  const { frontier, spider, downloader, pipelines, middleware = null, stats, options, log } = node.deps;
+  const {
+    frontier,
+    spider,
+    downloader,
+    pipelines,
+    middleware = null,
+    measures = null,
+    stats,
+    options,
+    log,
+  } = node.deps;
   const authorize = httpAuthOf(spider);
   return {
     ...{ frontier, spider, downloader, pipelines, middleware, stats, signals, options, rules, outage, log },
-    ...{ delays, failedStartPages, deadEnds, hangingDomains, authorize },
+    ...{ delays, failedStartPages, deadEnds, hangingDomains, authorize, measures },
     seen: seenLinksOf(rules.hasOwnIdentity ? rules : spider, options.shape.dupefilter, rules.refresh),
     robots: robotsGateOf(context, authorize),
     recrawl: recrawlOf(context),

@@ -78,6 +78,7 @@ export class NodeState {
       tally: this.tally,
       slots: deps.options.concurrency,
       obstacle: () => this.#obstacle(),
+      measures: deps.measures ?? null,
       isFull: () => this.outage.isFull,
     });
   }
@@ -90,13 +91,16 @@ export class NodeState {
 
   /** Called once a second. */
   handOver(slots: Slots): void {
-    this.onHandOver(this.telemetry.take(slots));
+    const handed = this.telemetry.take(slots);
+    this.onHandOver(handed);
+    this.deps.siblings?.hear(handed);
   }
 
   /** Report what the heartbeat thread has not reported. Nothing waits for a report that fails. */
   async reportRest(slots: Slots, incarnation: string): Promise<void> {
-    const { frontier, options, log } = this.deps;
-    const { sequence, rest } = this.telemetry.takeRest(slots);
+    const { frontier, options, log, siblings } = this.deps;
+    const { last, sequence, rest } = this.telemetry.takeRest(slots);
+    siblings?.hear(last);
     const reporter = new Reporter(options.reports, sequence);
     for (const handed of rest) reporter.add(handed);
     try {

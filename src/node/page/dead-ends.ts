@@ -15,6 +15,9 @@ export interface DeadEnd {
   readonly example: string;
 }
 
+/** Pages that robots.txt does not allow. */
+export const FORBIDDEN_BY_ROBOTS = 'forbidden by robots.txt';
+
 /** A limit, since a server may send any number of different statuses. */
 const MAX_KINDS = 50;
 

@@ -46,7 +46,8 @@ export async function startDownload(work: Work): Promise<Download> {
     beginByMs: flight.beginByMs,
     onStall: flight.onStall,
   } as const;
-  const download = await flight.during(deps.downloader.start(deps.authorize(outgoing), how));
+  const begin = () => flight.during(deps.downloader.start(deps.authorize(outgoing), how));
+  const download = await (deps.measures === null ? begin() : deps.measures.download(begin));
   const taking = deps.cookies.receive(work, download);
   if (taking !== null) await taking;
   return download;

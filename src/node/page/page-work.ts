@@ -17,6 +17,7 @@ import type { Middleware } from '../middleware/load-middleware.js';
 import type { NodeOptions } from '../node-options.js';
 import type { ConditionalRequests } from '../recrawl/conditional-requests.js';
 import type { RobotsGate } from '../robots/robots-gate.js';
+import type { Measures } from '../telemetry/measures.js';
 import type { FailedStartPages } from './failed-start-pages.js';
 import type { Flight } from './flight.js';
 import type { HangingDomains } from './hanging-domains.js';
@@ -34,6 +35,8 @@ export interface PageDeps extends LinkDeps {
   readonly hangingDomains: HangingDomains;
   readonly cookies: SessionCookies;
   readonly stats: NodeStats;
+  /** Null without METRICS_PORT. */
+  readonly measures: Measures | null;
   /** Null without extensions. */
   readonly signals: Signals | null;
   /** Null where no page of the crawl comes again. */

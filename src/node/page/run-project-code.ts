@@ -24,7 +24,13 @@ export async function runProjectCode(
   const { flight, counters, deps } = work;
   const status = 'status' in wanted ? wanted.status : undefined;
   try {
-    const { items, requests, unfetchable: links, error, closing } = await run();
+    const {
+      items,
+      requests,
+      unfetchable: links,
+      error,
+      closing,
+    } = await (deps.measures === null ? run() : deps.measures.callback(run));
     if (closing !== null) close(work, closing);
     const outcome = error === null ? wanted : failedOutcome(work, error, status, true);
     if (error !== null) await tellError(work, error);

@@ -2,6 +2,7 @@
 import { noEffects, type Outcome } from '../../frontier/frontier.js';
 import { add } from '../links/filter-links.js';
 import { errback } from '../page/apply-verdict.js';
+import { FORBIDDEN_BY_ROBOTS } from '../page/dead-ends.js';
 import type { PageEnding, Work } from '../page/page-work.js';
 import { tellDropped } from '../page/run-project-code.js';
 import type { Passage } from './robots-gate.js';
@@ -21,7 +22,7 @@ export async function endRefused(
       return { outcome: { kind: 'released', reason: passage.reason, unstarted: true }, effects: noEffects };
     case 'forbidden': {
       add(counters, 'robotstxt/forbidden');
-      deps.deadEnds.note('forbidden by robots.txt', record.url);
+      deps.deadEnds.note(FORBIDDEN_BY_ROBOTS, record.url);
       await tellDropped(work, record.url, 'forbidden by robots.txt');
       const message = `robots.txt forbids ${record.url}`;
       const failure = { reason: 'robots_forbidden', status: null, response: null, message };

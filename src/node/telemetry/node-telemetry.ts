@@ -8,6 +8,7 @@ import type { Effects, NodeEvent, NodeFacts, NodeObstacle, Outcome } from '../..
 import { countPage, type MutableCounts } from '../../frontier/telemetry/domain-counts.js';
 import { version } from '../../package-folder.js';
 import type { Slots, Tally } from '../page/leased-pages.js';
+import type { Measured, Measures } from './measures.js';
 import type { Handed } from './reporter.js';
 
 /** The event loop is looked at so often; the delay is what comes on top. */
@@ -19,6 +20,8 @@ export interface NodeTelemetryOptions {
   readonly slots: number;
   /** What keeps this node from taking requests. */
   readonly obstacle: () => NodeObstacle | null;
+  /** Null without METRICS_PORT. */
+  readonly measures: Measures | null;
   /** Whether the store is full, rather than away. */
   readonly isFull: () => boolean;
 }
@@ -34,8 +37,10 @@ export class NodeTelemetry {
   /** The sequence of the last report of the thread. */
   #sequence = 0;
   #isStoreGood = true;
-  #last = { atMs: performance.now(), cpu: process.cpuUsage(), failed: 0 };
+  #last = { atMs: performance.now(), cpu: process.cpuUsage(), failed: 0, items: 0 };
   #version: string | null = null;
+  /** The port of the metrics; null for none. */
+  metricsPort: number | null = null;
 
   constructor(options: NodeTelemetryOptions) {
     this.#options = options;
@@ -56,16 +61,12 @@ export class NodeTelemetry {
   take(slots: Slots): Handed {
     this.#noteStore();
     this.#number += 1;
-    const handed: Handed = {
-      number: this.#number,
-      node: this.#facts(slots),
-      domains: this.#domains,
-      events: this.#events,
-    };
+    const { node, measured } = this.#measure(slots);
+    const handed: Handed = { number: this.#number, node, domains: this.#domains, events: this.#events };
     if (this.#domains.size > 0 || this.#events.length > 0) this.#unreported.push(handed);
     this.#domains = new Map();
     this.#events = [];
-    return handed;
+    return measured === null ? handed : { ...handed, measured };
   }
 
   /** All that was handed over up to a number is reported. */
@@ -74,12 +75,16 @@ export class NodeTelemetry {
     this.#unreported = this.#unreported.filter(({ number }) => number > upTo);
   }
 
-  /** What is left to report when the node leaves, and the sequence of the last report. */
-  takeRest(slots: Slots): { readonly sequence: number; readonly rest: readonly Handed[] } {
+  /** What came up last, and what is left to report when the node leaves, with the sequence of the last report. */
+  takeRest(slots: Slots): {
+    readonly last: Handed;
+    readonly sequence: number;
+    readonly rest: readonly Handed[];
+  } {
     const last = this.take(slots);
     this.#loop.disable();
-    const rest = this.#unreported.includes(last) ? this.#unreported : [...this.#unreported, last];
-    return { sequence: this.#sequence, rest };
+    const isKept = this.#unreported.at(-1)?.number === last.number;
+    return { last, sequence: this.#sequence, rest: isKept ? this.#unreported : [...this.#unreported, last] };
   }
 
   /** Notes that the store is full or away, or that it is back. */
@@ -91,14 +96,16 @@ export class NodeTelemetry {
     this.#events.push({ kind: isGood ? 'store_back' : trouble, atMs: Date.now() });
   }
 
-  #facts(slots: Slots): NodeFacts {
-    const { tally, slots: total, obstacle } = this.#options;
-    const { atMs, cpu, failed } = this.#last;
-    this.#last = { atMs: performance.now(), cpu: process.cpuUsage(), failed: tally.failed };
+  #measure(slots: Slots): { readonly node: NodeFacts; readonly measured: Measured | null } {
+    const { tally, slots: total, obstacle, measures } = this.#options;
+    const { atMs, cpu, failed, items } = this.#last;
+    this.#last = {
+      ...{ atMs: performance.now(), cpu: process.cpuUsage(), failed: tally.failed, items: tally.items },
+    };
     const ms = Math.max(1, this.#last.atMs - atMs);
     const usedUs = this.#last.cpu.user + this.#last.cpu.system - cpu.user - cpu.system;
     this.#version ??= version();
-    const facts: NodeFacts = {
+    const node: NodeFacts = {
       version: this.#version,
       rssBytes: process.memoryUsage.rss(),
       cpu: rounded(usedUs / 1_000 / ms),
@@ -108,9 +115,11 @@ export class NodeTelemetry {
       failuresPerSecond: rounded(((tally.failed - failed) * 1_000) / ms),
       oldestLeaseMs: Math.round(slots.oldestMs),
       obstacle: obstacle(),
+      metricsPort: this.metricsPort,
     };
     this.#loop.reset();
-    return facts;
+    const more = { items: tally.items - items, cpuSeconds: usedUs / 1e6 };
+    return { node, measured: measures === null ? null : { ...measures.take(), ...more } };
   }
 }
 

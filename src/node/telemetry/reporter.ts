@@ -8,6 +8,7 @@ import {
   OTHER_DOMAINS,
 } from '../../frontier/telemetry/domain-counts.js';
 import { MAX_REPORTED_DOMAINS } from '../../frontier/types/limits.js';
+import type { Measured } from './measures.js';
 
 /** What the main loop hands over; plain data. */
 export interface Handed {
@@ -17,6 +18,8 @@ export interface Handed {
   readonly domains: ReadonlyMap<string, DomainCounts>;
   /** `atMs`: since 1970, by the clock of this machine. */
   readonly events: readonly { readonly kind: NodeEvent['kind']; readonly atMs: number }[];
+  /** Only where METRICS_PORT asks for it; the store does not get it. */
+  readonly measured?: Measured;
 }
 
 /** Domains that are kept apart while the store is away; what comes beyond them counts to the others. */

@@ -12,7 +12,7 @@ import {
   optionalInteger,
   optionalPath,
   optionalText,
-  withoutEffect,
+  text,
 } from '../kinds.js';
 import { isSchema } from '../own/own-value.js';
 
@@ -114,8 +114,18 @@ export const projectSettings = {
     expects: "auto, text or json (Scrapy's LOG_FORMAT with % has no successor: delete it)",
     isCommonName: true,
   }),
-  /** It has no effect: its feature comes in a later version. Default: 0. */
-  METRICS_PORT: withoutEffect(0, 'its feature comes in a later version'),
+  /**
+   * Port at which a crawl command serves /metrics (for Prometheus), /healthz and /readyz; a taken one makes it try the next
+   * 31. 0 is off. Default: 0.
+   */
+  METRICS_PORT: integer({ default: 0, max: 65_535, isCommonName: true }),
+  /**
+   * Address at which METRICS_PORT is served. Whoever reaches another address than a loopback one may read the metrics: they
+   * hold no secrets and no URLs, but domains and counts. Default: "127.0.0.1".
+   */
+  METRICS_HOST: text({ default: '127.0.0.1', isCommonName: true }),
+  /** The metrics of `dashboard` name so many domains, those with most pending requests. Default: 0. */
+  METRICS_DOMAINS: integer({ default: 0, max: 1_000 }),
   /**
    * Time between two log lines of progress, when no terminal shows the progress. 0 is never. Unit: seconds.
    * Default: 60.

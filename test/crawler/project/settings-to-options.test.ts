@@ -13,6 +13,7 @@ const tunables = (cli: Record<string, string>) => {
     speaksJson: false,
     awaitsFinalTotals: false,
     endsStuckProcess: true,
+    metrics: null,
   };
   return nodeOptionsOf(settings, command).tunables;
 };

@@ -7,7 +7,7 @@ const run = (items: number, failed = 0, isOver = true) => ({
   ...{ errorPages: 0, hasGoodPage: true, leased: 0, statuses: {} as Record<string, number>, failures: {} },
 });
 const judge = (gates: Partial<RunGates>, totals: ReturnType<typeof run> | null, reason = 'finished') =>
-  judgeRun({ ...noGates, ...gates }, { run: totals, reason });
+  judgeRun({ ...noGates, ...gates }, { run: totals, reason, deadEnds: [] });
 
 describe('the gates of a run', () => {
   it('pass where there are none, and at their bounds', () => {
@@ -74,7 +74,12 @@ describe('the gates of a run', () => {
     for (const good of [{ hasGoodPage: true }, { isOver: false }, { leased: 1 }]) {
       expect(judge({}, { ...bad, ...good })).toEqual(passes);
     }
-    expect(judge({}, { ...bad, failed: 0, errorPages: 0 })).toEqual(passes);
+    const none = { ...bad, failed: 0, errorPages: 0 };
+    expect(judge({}, none)).toEqual(passes);
+    const deadEnds = [{ what: 'forbidden by robots.txt', unit: 'page', count: 3, example: '' }] as const;
+    expect(judgeRun(noGates, { run: none, reason: 'finished', deadEnds })).toMatchObject({
+      message: 'no page of the run succeeded: robots.txt forbids 3 pages',
+    });
     for (const items of [0, 3]) {
       expect(judge({ minItems: 0 }, { ...bad, items })).toMatchObject({ code: 'nothing_succeeded' });
     }

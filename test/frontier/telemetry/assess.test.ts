@@ -8,7 +8,7 @@ const NOW = 1_000_000;
 
 const domain = (more: Partial<DomainState> = {}): DomainState => ({
   ...{ name: 'a.example', pending: 100, leased: 0, limit: 8, delayMs: 0, delayBy: null, dueInMs: 0 },
-  ...{ blockedBy: null, latencyMs: 200 },
+  ...{ isDelayRandom: false, blockedBy: null, latencyMs: 200 },
   ...more,
 });
 

@@ -10,6 +10,8 @@ export interface CuttingProxy {
   cutAllReplies(on: boolean): void;
   /** The connections that there are now stay open, but carry nothing more; new ones work. */
   silence(): void;
+  /** The same of the next connection that sends such a text, from that text on. @returns whether it was sent since */
+  silenceAt(text: string): () => boolean;
   /** Nothing gets through to the server, until it is told otherwise. */
   refuse(on: boolean): void;
   /** How many replies were cut so far. */
@@ -23,6 +25,7 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
   let cutsAll = false;
   let refuses = false;
   let cuts = 0;
+  let silencingText: string | null = null;
   const sockets = new Set<net.Socket>();
   const silencers = new Set<() => void>();
   const server = net.createServer((client) => {
@@ -45,6 +48,10 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
       isSilent = true;
     });
     client.on('data', (chunk) => {
+      if (silencingText !== null && chunk.includes(silencingText)) {
+        isSilent = true;
+        silencingText = null;
+      }
       if (!isSilent) upstream.write(chunk);
     });
     client.on('end', () => upstream.end());
@@ -68,6 +75,10 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
     },
     silence() {
       for (const silence of silencers) silence();
+    },
+    silenceAt(text) {
+      silencingText = text;
+      return () => silencingText === null;
     },
     cutAllReplies(on) {
       cutsAll = on;

@@ -24,10 +24,14 @@ const quotes = page(`<html><head><title>Quotes &amp; more</title></head><body>
   <p id="price">EUR 12.50, was 15.00 &amp; up</p></body></html>`);
 
 describe('css', () => {
-  test('::text gives the text nodes directly in an element, and *::text those below too', () => {
+  test('::text gives the text nodes directly in an element, and with a blank or *::text after it those below too, as in Scrapy', () => {
     expect(quotes.css('#q1 .text::text').getAll()).toEqual(['One ', ' two']);
-    expect(quotes.css('#q1 .text *::text').getAll()).toEqual(['bold']);
-    expect(quotes.css('#q1 .text ::text').getAll()).toEqual(['bold']);
+    for (const all of ['#q1 .text *::text', '#q1 .text ::text', '#q1 .text::text, #q1 .text *::text'])
+      expect(quotes.css(all).getAll()).toEqual(['One ', 'bold', ' two']);
+    for (const name of ['href', '"href"', "'HREF'", ' href '])
+      expect(page('<a href=/x>').css(`a::attr(${name})`).get()).toBe('/x');
+    expect(quotes.css('#q1 .text > *::text').getAll()).toEqual(['bold']);
+    expect(page('<a class=k href=/x><b href=/y>').css('.k ::attr(href)').getAll()).toEqual(['/x', '/y']);
     expect(quotes.css('#q1 .text').css('::text').getAll()).toEqual(['One ', 'bold', ' two']);
     expect(quotes.css('#q2 .text::text').get()).toBe('Only é < text');
   });
@@ -103,6 +107,7 @@ describe('css', () => {
     expect(quotes.css('div:has(small)').attr('id')).toBe('q1');
     expect(quotes.css('td:nth-child(2)::text').get()).toBe('2');
     expect(quotes.css('p:contains("was")').length).toBe(1);
+    expect(page('<input type=text><input type=radio>').css('input:text').length).toBe(1);
   });
 
   test('matches names in any case in HTML, exactly in XML', () => {
@@ -128,6 +133,12 @@ describe('css', () => {
     '',
     'a,,b',
     '> > a',
+    'h1:text',
+    '.price:text',
+    'a:attr(href)',
+    'a@href',
+    'a/b',
+    'a::attr("a b")',
     ')',
   ])('refuses %j, naming it', (selector) => {
     for (const subject of [quotes, quotes.css('div'), page('', 'image/png')]) {

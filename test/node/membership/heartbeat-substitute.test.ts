@@ -13,7 +13,8 @@ const heartbeatOf = (url: string, beatHere: (incarnation: string) => Promise<unk
   const options = {
     ...{ open: openOptions(url, 'news'), incarnation: 'one' },
     ...{ intervalMs: 50, mainLoopTimeoutMs: 120_000, endAfterMs: 120_000, endsProcess: false },
-    ...{ node: 'one', speaksJson: true, pulse: pulse.buffer, reports: { historyMinutes: 5, scaleMax: 100 } },
+    ...{ node: 'one', speaksJson: true, pulse: pulse.buffer, metrics: null },
+    reports: { historyMinutes: 5, scaleMax: 100 },
   };
   return new Heartbeat(options, { onNews: () => {}, onReported: () => {} }, silentLogger, beatHere);
 };

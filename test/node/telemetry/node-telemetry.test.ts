@@ -1,4 +1,5 @@
 /** What a node reports of itself and of its pages. */
+import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { FrontierUnavailableError } from '../../../src/errors.js';
 import { openFrontier } from '../../../src/frontier/choose-engine.js';
@@ -6,10 +7,16 @@ import type { DomainCounts, NodeReport, Telemetry } from '../../../src/frontier/
 import { domainStats, OTHER_DOMAINS } from '../../../src/frontier/telemetry/domain-counts.js';
 import type { Yielded } from '../../../src/http/message/request.js';
 import type { Response } from '../../../src/http/message/response.js';
+import { silentLogger } from '../../../src/log.js';
+import { Heartbeat, Pulse } from '../../../src/node/membership/heartbeat.js';
 import { type Handed, Reporter } from '../../../src/node/telemetry/reporter.js';
 import { Spider } from '../../../src/spider/spider.js';
 import { nodeFacts } from '../../frontier-contract/telemetry-examples.js';
+import { joinAs } from '../../helpers/joining.js';
 import { crawl, freshStore, startNode } from '../../helpers/node.js';
+import { openOptions } from '../../helpers/open-options.js';
+import { startCuttingProxy } from '../../helpers/redis/cutting-proxy.js';
+import { startRedis } from '../../helpers/redis/redis-server.js';
 import { startSite } from '../../helpers/sites/site.js';
 import { waitFor } from '../../helpers/wait-for.js';
 
@@ -74,6 +81,77 @@ describe('a node', () => {
     await node.result;
     await outsider.close();
   });
+});
+
+it('a store that is full, and has room again, are events of the crawl', { timeout: 60_000 }, async () => {
+  const redis = await startRedis();
+  const admin = new Redis(redis.url);
+  try {
+    const open = openOptions(redis.url, 'full');
+    const site = await startSite({ pages: 1 });
+    const node = await startNode(open, Walk, { options: { exitWhenDone: false } });
+    const outsider = await openFrontier(open);
+    await outsider.appendSeeds([site.url]);
+    await waitFor(async () => (await outsider.snapshot()).done > 0);
+    await admin.config('SET', 'maxmemory', '1');
+    const kinds = async () => (await outsider.telemetry.events(0)).map(({ kind }) => kind);
+    await waitFor(async () => (await kinds()).includes('store_full'), { timeoutMs: 30_000 });
+    await admin.config('SET', 'maxmemory', '0');
+    await waitFor(async () => (await outsider.snapshot()).nodes[0]?.facts?.obstacle === null, {
+      timeoutMs: 30_000,
+    });
+    node.drain();
+    await node.result;
+    expect((await kinds()).filter((kind) => kind.startsWith('store'))).toEqual(['store_full', 'store_back']);
+    await outsider.close();
+  } finally {
+    admin.disconnect();
+    await redis.stop();
+  }
+});
+
+it('a report that hangs keeps no heartbeat back', { timeout: 60_000 }, async () => {
+  const redis = await startRedis();
+  const proxy = await startCuttingProxy(redis.port);
+  const direct = await openFrontier(openOptions(redis.url, 'hangs'));
+  const { incarnation } = await joinAs(direct, { tunables: { nodeTimeoutMs: 12_000 } });
+  const pulse = new Pulse();
+  pulse.note(0);
+  const heartbeat = new Heartbeat(
+    {
+      ...{ open: openOptions(`redis://127.0.0.1:${proxy.port}`, 'hangs'), incarnation, node: 'one' },
+      ...{ intervalMs: 200, mainLoopTimeoutMs: 120_000, endAfterMs: 120_000, endsProcess: false },
+      ...{
+        speaksJson: true,
+        pulse: pulse.buffer,
+        reports: { historyMinutes: 5, scaleMax: 100 },
+        metrics: null,
+      },
+    },
+    { onNews: () => {}, onReported: () => {} },
+    silentLogger,
+    async () => 'alive',
+  );
+  try {
+    const hangs = proxy.silenceAt('_report');
+    heartbeat.hand({ number: 1, node: nodeFacts, domains: new Map([['a.example', { p: 1 }]]), events: [] });
+    await waitFor(hangs, { what: 'a report', timeoutMs: 30_000 });
+    // It is sent again as it was, when the next one is due. A connection that gives no answer is given up long before a node is.
+    await waitFor(
+      async () => {
+        await direct.recover();
+        return (await direct.telemetry.domains(0, 1)).length > 0;
+      },
+      { what: 'the report', timeoutMs: 30_000 },
+    );
+    expect(await direct.telemetry.domain('a.example')).toMatchObject({ counts: { p: 1 } });
+    expect(await direct.snapshot()).toMatchObject({ nodes: [{ id: 'one' }], silent: [], deadNodes: [] });
+  } finally {
+    await heartbeat.stop();
+    await direct.close();
+    await proxy.close();
+    await redis.stop();
+  }
 });
 
 describe('a report', () => {

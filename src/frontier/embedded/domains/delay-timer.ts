@@ -49,10 +49,13 @@ export function countFromLastLease(domain: DomainRow, crawl: CrawlRow, nowMs: nu
 
 /** Note a download that begins at `beginAtMs`, and start the delay from it. A randomized delay is never shorter than the delay itself. */
 export function startDelayTimer(domain: DomainRow, crawl: CrawlRow, beginAtMs: number): void {
-  const { tunables } = crawl;
   domain.last_at = beginAtMs;
   const delayMs = delayOf(domain, crawl);
   if (delayMs === 0) return;
-  const isRandomized = limitsOf(tunables, domain.name)?.randomizeDelay ?? tunables.randomizeDelay;
-  domain.next_at = Math.ceil(beginAtMs + delayMs * (isRandomized ? 1 + Math.random() / 2 : 1));
+  domain.next_at = Math.ceil(beginAtMs + delayMs * (isRandomized(domain, crawl) ? 1 + Math.random() / 2 : 1));
+}
+
+/** Whether each delay of a domain is made longer by a random part of up to a half. */
+export function isRandomized({ name }: DomainRow, { tunables }: CrawlRow): boolean {
+  return limitsOf(tunables, name)?.randomizeDelay ?? tunables.randomizeDelay;
 }

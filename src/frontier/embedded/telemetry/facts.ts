@@ -10,7 +10,7 @@ import type {
   KnownDomain,
 } from '../../types/telemetry.js';
 import type { Transaction } from '../base/transaction.js';
-import { autoDelayOf, delayOf, dueAtOf, settingsDelayOf } from '../domains/delay-timer.js';
+import { autoDelayOf, delayOf, dueAtOf, isRandomized, settingsDelayOf } from '../domains/delay-timer.js';
 import { type DomainRow, newDomain } from '../domains/domain-row.js';
 import { concurrencyOf } from '../domains/domain-state.js';
 import { readFeedRows } from '../feeds/feed-row.js';
@@ -118,6 +118,7 @@ function stateOf(tx: Transaction, domain: DomainRow, mostCounted: number): Domai
     ...{ name, leased: active, limit: concurrencyOf(domain, crawl), delayMs },
     pending: head_rank === null ? 0 : pendingOf(tx, name, mostCounted),
     delayBy: delayMs === 0 ? null : delaySource(domain, delayMs, tx),
+    isDelayRandom: delayMs > 0 && isRandomized(domain, crawl),
     dueInMs: Math.max(0, dueAtOf(domain, nowMs) - nowMs),
     blockedBy: isBlocked ? (waitsForRobots() ? 'robots' : 'retry_after') : null,
     latencyMs: a > 0 ? Math.floor(m / a) : 0,

@@ -112,7 +112,14 @@ function advice(
     return `${key} is a ${found.toUpperCase()}${whose}, and DUPEFILTER_CLASS is ${dupefilter}: set the class that wrote it, or delete it with "crawlnode reset SPIDER --only dupefilter"`;
   }
   if (keys.startUrls.includes(key)) {
-    return `${key} is a ${found.toUpperCase()}, the settings say ${wanted.toUpperCase()}: set ${found === 'set' ? 'REDIS_START_URLS_AS_SET' : 'REDIS_START_URLS_AS_ZSET'} to match, or delete the key`;
+    const settings = { set: 'REDIS_START_URLS_AS_SET', zset: 'REDIS_START_URLS_AS_ZSET' } as const;
+    const of = (type: string) => (type === 'set' || type === 'zset' ? settings[type] : null);
+    const steps = [
+      of(wanted) === null ? '' : `remove ${of(wanted)}`,
+      of(found) === null ? '' : `set ${of(found)}: true`,
+    ].filter((step) => step !== '');
+    const change = steps.length === 0 ? '' : `${steps.join(' and ')} to match, or `;
+    return `${key} is a ${found.toUpperCase()}, the settings say ${wanted.toUpperCase()}: ${change}delete the key`;
   }
   return foreignKey(key, found, wanted);
 }

@@ -1,6 +1,6 @@
 /**
  * CSS selectors with Scrapy's two pseudo-elements, compiled once: `::text` (the text nodes that are direct children)
- * and `::attr(name)`. Matching is css-select's; relative to an element it is Scrapy's: the element itself may match,
+ * and `::attr(name)`. After a blank, as in `li ::text` and `li *::text`, they are those of the element and of all below it. Matching is css-select's; relative to an element it is Scrapy's: the element itself may match,
  * and nothing outside it counts, so `row.css('table td')` finds no cell unless the row holds a table.
  */
 import { compile } from 'css-select';
@@ -77,10 +77,12 @@ function compileQuery(selector: string, xml: boolean): CssQuery {
 function groupsOf(branches: Selector[][], xml: boolean): Group[] {
   const groups = new Map<string, Group>();
   for (const branch of branches) {
+    checkMistakes(branch);
     const take = takeOf(branch, xml);
     const kind = typeof take === 'string' ? take : `attr ${take.attr}`;
     const tokens = elementTokens(branch);
-    const together = [...(groups.get(kind)?.branches ?? []), tokens];
+    const own = take === 'element' ? null : withoutDescendants(tokens);
+    const together = [...(groups.get(kind)?.branches ?? []), tokens, ...(own === null ? [] : [own])];
     const test = together.every(isCompound) ? compileCompounds(together, xml) : null;
     groups.set(kind, { take, branches: together, test });
   }
@@ -94,7 +96,11 @@ function takeOf(branch: readonly Selector[], xml: boolean): Group['take'] {
   if (token.type !== SelectorType.PseudoElement) return 'element';
   if (at !== branch.length - 1) throw new Error(`::${token.name} can only stand at the end`);
   if (token.name === 'text' && token.data === null) return 'text';
-  if (token.name === 'attr' && token.data) return { attr: xml ? token.data : token.data.toLowerCase() };
+  if (token.name === 'attr' && token.data) {
+    const name = token.data.trim().replace(/^(["'])(.*)\1$/, '$2');
+    if (!/^[^\s"']+$/.test(name)) throw new Error(`::attr(${token.data}) names no attribute`);
+    return { attr: xml ? name : name.toLowerCase() };
+  }
   throw new Error(`::${token.name} is not known here; there are ::text and ::attr(name)`);
 }
 
@@ -105,6 +111,33 @@ function elementTokens(branch: readonly Selector[]): Selector[] {
   if (last === undefined || isCombinator(last))
     tokens.push({ type: SelectorType.Universal, namespace: null });
   return tokens;
+}
+
+/** `li` of `li *`; null for what ends otherwise. Source: parsel, whose `li ::text` has the texts of `li` too. */
+function withoutDescendants(tokens: readonly Selector[]): Selector[] | null {
+  const [combinator, any] = tokens.slice(-2);
+  const isOfAll =
+    combinator?.type === SelectorType.Descendant &&
+    any?.type === SelectorType.Universal &&
+    any.namespace === null &&
+    tokens.length > 2;
+  return isOfAll ? tokens.slice(0, -2) : null;
+}
+
+/** Refuses what css-what and css-select take, and what never matches anything that an author means. */
+function checkMistakes(branch: readonly Selector[]): void {
+  branch.forEach((token, at) => {
+    if (token.type === SelectorType.Tag && /^[@$/!%&=?<]/.test(token.name)) {
+      throw new Error(
+        `Unexpected ${token.name[0]}${token.name.startsWith('@') ? ': write ::attr(name)' : ''}`,
+      );
+    }
+    if (token.type !== SelectorType.Pseudo) return;
+    const before = branch[at - 1];
+    const isOfInput = before?.type === SelectorType.Tag && before.name === 'input';
+    if (token.name === 'text' && !isOfInput) throw new Error(':text has two colons: ::text');
+    if (token.name === 'attr') throw new Error(`:attr has two colons: ::attr(${token.data ?? 'name'})`);
+  });
 }
 
 function isCombinator(token: Selector): boolean {

@@ -23,7 +23,7 @@ local function stateOf(crawl, d, counts)
     name = d.name, leased = d.active, limit = domains.limit(crawl, d),
     pending = d.head == '' and 0
       or redis.call('ZLEXCOUNT', crawl.keys.queue, '[' .. d.name .. '\0', '(' .. d.name .. '\1'),
-    delayMs = delay, delayBy = delayBy(crawl, d, delay), dueInMs = math.max(0, dueAt - crawl.nowMs),
+    delayMs = delay, delayBy = delayBy(crawl, d, delay), isDelayRandom = delay > 0 and domainLimits.isRandomized(crawl, d), dueInMs = math.max(0, dueAt - crawl.nowMs),
     blockedBy = not isBlocked and cjson.null or (waitsForRobots(crawl, d) and 'robots' or 'retry_after'),
     latencyMs = (tonumber(counts.a) or 0) > 0 and math.floor((tonumber(counts.m) or 0) / counts.a) or 0,
   }

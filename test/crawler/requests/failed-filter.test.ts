@@ -1,7 +1,8 @@
 /** Which failed requests the options of `failed` select. */
 import { Command } from 'commander';
 import { expect, it } from 'vitest';
-import { failedFilter, filterOptions } from '../../../src/cli/options/failed-filter.js';
+import { filterOptions } from '../../../src/cli/options/failed-filter.js';
+import { failedFilter } from '../../../src/crawler/requests/failed-filter.js';
 
 it('an option that is given twice counts both times, as a list with commas does', () => {
   const selected = (...args: string[]) => {
