@@ -14,12 +14,12 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { Service } from 'kubernetes-models/v1';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { runHere } from '../helpers/cli/run-here.js';
-import { executable } from '../helpers/cli.js';
-import { createProject } from '../helpers/project.js';
-import { startSite } from '../helpers/sites/site.js';
+import { runHere } from '../../helpers/cli/run-here.js';
+import { executable } from '../../helpers/cli.js';
+import { createProject } from '../../helpers/project.js';
+import { startSite } from '../../helpers/sites/site.js';
 
-const folder = fileURLToPath(new URL('../../deploy', import.meta.url));
+const folder = fileURLToPath(new URL('../../../deploy', import.meta.url));
 const textOf = (file: string) => readFileSync(path.join(folder, file), 'utf8');
 
 // biome-ignore lint/suspicious/noExplicitAny: what is read has been checked by its schema.
