@@ -322,7 +322,7 @@ describe('the package in another project', () => {
       await symlink(root, project.path('node_modules', 'crawlnode'));
       await mkdir(project.path('node_modules', '.bin'));
       const bin = project.path('node_modules', '.bin', 'crawlnode');
-      await symlink('../../crawlnode/bin/crawlnode.js', bin);
+      await symlink('../crawlnode/bin/crawlnode.js', bin);
       await crawlAndCheck(project, bin);
     } finally {
       await project.remove();
