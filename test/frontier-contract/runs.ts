@@ -1,7 +1,19 @@
 /** Joining, leaving, budgets: what a run is. */
 import { describe, expect, it } from 'vitest';
 import { RefusedError } from '../../src/errors.js';
-import { type Crawl, commit, done, failed, nameOf, released, request, retry, take, takeOne, until } from './world.js';
+import {
+  type Crawl,
+  commit,
+  done,
+  failed,
+  nameOf,
+  released,
+  request,
+  retry,
+  take,
+  takeOne,
+  until,
+} from './world.js';
 
 export function runs(crawl: () => Crawl): void {
   describe('a run', () => {
