@@ -58,7 +58,7 @@ export const commandErrorCodes = {
   outbox_damaged: 'items that wait for their file cannot be read',
   log_file: 'LOG_FILE cannot be written',
   not_finished: 'the crawl ended in another way than finished, with --must-finish',
-  nothing_succeeded: 'all pages of the run failed or answered with an error',
+  nothing_succeeded: 'all pages of the run failed, answered with an error or were forbidden by robots.txt',
   too_many_of_status: 'a larger share of the pages of the run ended with a status than --max-status allows',
   too_few_items: 'the run, over all its nodes, gave fewer items than --min-items',
   too_many_failed: 'more requests of the run failed than --max-failed allows',
@@ -118,7 +118,7 @@ export const internalErrorCodes = {
   close_spider: 'a page closes the crawl; the page is done',
   ignore_request: 'a middleware dropped a page; the page is done',
   incarnation_dead: 'the store has declared this node dead, so the node joins again',
-  store_replaced: 'the Redis server was restarted or replaced, so the node joins again',
+  store_replaced: 'the store was restarted or replaced, perhaps by an older copy, so the node joins again',
   feed_rolled_back:
     'the checkpoint of a feed file in the store is older than the file, so the writer returns to the checkpoint',
   bad_sitemap: 'a sitemap cannot be parsed; the other sitemaps are still read',

@@ -15,14 +15,12 @@ const folder = process.argv[2] ?? path.join(root, 'docs', 'guide', 'dashboard');
 const MOST_BYTES = 150_000;
 
 const pictures = [
-  { name: 'crawls', at: '#/', width: 1280, height: 420 },
   { name: 'overview', at: '#/shop', width: 1280, height: 1100 },
   { name: 'overview-dark', at: '#/shop', width: 1280, height: 1100, isDark: true },
   { name: 'overview-narrow', at: '#/shop', width: 390, height: 844 },
   { name: 'domains', at: '#/shop/domains?sort=slow', width: 1280, height: 560 },
   { name: 'nodes', at: '#/shop/nodes', width: 1280, height: 520 },
   { name: 'failed', at: '#/shop/failed', width: 1280, height: 760 },
-  { name: 'seeds', at: '#/shop/seeds', width: 1280, height: 620 },
 ];
 
 const dir = await mkdtemp(path.join(tmpdir(), 'crawlnode-pictures-'));

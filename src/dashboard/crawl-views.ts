@@ -152,7 +152,8 @@ export class CrawlViews {
   /** Prometheus' text. */
   async metrics(): Promise<string> {
     const views = upToDate(await this.#all());
-    return crawlMetrics(async () => views.map(metricsReader), 0);
+    const most = Math.max(0, ...views.map(({ source }) => source.settings.METRICS_DOMAINS));
+    return crawlMetrics(async () => views.map(metricsReader), most);
   }
 
   async close(): Promise<void> {

@@ -83,7 +83,8 @@ export interface Frontier {
 
   /**
    * Register this node as a new incarnation; recovery, leasing and settling need it.
-   * @throws RefusedError on another shape or format, and on other arguments than those of the run.
+   * @throws RefusedError on another shape or format, on other arguments than those of the run, and with the code `live_nodes`
+   *   for a new node while others end after a stop.
    */
   join(node: NodeInfo, options: JoinOptions): Promise<Joined>;
   /**

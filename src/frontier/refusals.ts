@@ -25,6 +25,14 @@ export function restoreUnderWay(): RefusedError {
   );
 }
 
+/** Refuses a new node while those that were told to stop have not ended. One that was killed counts until NODE_TIMEOUT. */
+export function nodesAreStopping(count: number): RefusedError {
+  return new RefusedError(
+    `somebody has stopped this crawl, and ${count === 1 ? 'a node of it has' : `${count} nodes of it have`} not ended yet`,
+    { code: 'live_nodes' },
+  );
+}
+
 /** Refuses a restore into a crawl in which the restore of another backup is not finished. */
 export function otherRestore(): RefusedError {
   return new RefusedError(

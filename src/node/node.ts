@@ -18,7 +18,7 @@ import { type Joined, type LeaseAnswer, MAX_WAIT_MS, type Shape } from '../front
 import type { OpenModules } from '../user-code/open-modules.js';
 import { Heartbeat, type HeartbeatNews, type HeartbeatReport } from './membership/heartbeat.js';
 import { Incarnation } from './membership/incarnation.js';
-import { announce, join, pushStart, sayNothingNew } from './membership/membership.js';
+import { announce, join, joinFirst, pushStart, sayNothingNew } from './membership/membership.js';
 import { NodeState } from './membership/node-state.js';
 import { callClosed, callOpened } from './membership/spider-hooks.js';
 import type { NodeDeps, NodeResult } from './node-options.js';
@@ -55,7 +55,8 @@ const STUCK_NODE_TIMEOUTS = 3;
 export async function crawlAsNode(deps: NodeDeps): Promise<NodeResult> {
   const node = new NodeState(deps);
   const end = await withModules(node, async () => {
-    const joined = await join(deps);
+    const joined = await joinFirst(deps);
+    if (joined === null) return ending('shutdown');
     deps.siblings?.joined();
     return joined.justClosed === null ? live(node, joined) : turnedAway(joined, joined.justClosed, deps);
   });

@@ -1,8 +1,11 @@
 /**
  * Interprets the entries of DOWNLOADER_MIDDLEWARES and SPIDER_MIDDLEWARES for built-in middleware: refuses them, or
- * converts them to settings.
+ * converts them to settings. Finds entries of these and of ITEM_PIPELINES and EXTENSIONS that switch nothing off.
  */
-import { type BuiltIn, builtInOf, type MiddlewareSetting } from './built-in-middleware.js';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { type BuiltIn, builtInMiddleware, builtInOf, type MiddlewareSetting } from './built-in-middleware.js';
+import { didYouMean, nearest } from './nearest.js';
 
 const settingNames: readonly MiddlewareSetting[] = ['DOWNLOADER_MIDDLEWARES', 'SPIDER_MIDDLEWARES'];
 
@@ -40,6 +43,47 @@ function problemOf(builtIn: BuiltIn, number: number | null): string | null {
     return 'does not exist in crawlnode: delete it';
   if (number === own) return null;
   return `is built in at ${own} and cannot be moved to ${number}: delete it (null switches it off), and give your modules numbers below or above ${own}`;
+}
+
+/** The settings that name modules with a number, and the names that are built in. */
+const moduleSettings: Readonly<Record<string, readonly string[]>> = {
+  ITEM_PIPELINES: ['RedisPipeline', 'FilesPipeline', 'ImagesPipeline'],
+  DOWNLOADER_MIDDLEWARES: builtInMiddleware.DOWNLOADER_MIDDLEWARES.map(({ name }) => name),
+  SPIDER_MIDDLEWARES: builtInMiddleware.SPIDER_MIDDLEWARES.map(({ name }) => name),
+  EXTENSIONS: [],
+};
+
+const isModulePath = (name: string) => /\.[cm]?[jt]s$/.test(name);
+
+/** A sentence for each entry that switches off a misspelt built-in, which therefore stays on. */
+export function misspeltNulls(values: ReadonlyMap<string, Given>): string[] {
+  return nullsOf(values).flatMap(({ setting, where, name, builtIns }) => {
+    const last = name.slice(name.lastIndexOf('.') + 1);
+    if (isModulePath(name) || builtIns.includes(last)) return [];
+    const [meant] = nearest(last, builtIns, 1, 2);
+    if (meant === undefined) return [];
+    return [`${where}: ${setting}: ${name} does not exist, so null has no effect; did you mean ${meant}?`];
+  });
+}
+
+/** A sentence for each entry that switches off a module of which there is no file. */
+export function missingNulls(values: ReadonlyMap<string, Given>, projectDir: string): string[] {
+  return nullsOf(values).flatMap(({ setting, where, name, given }) => {
+    if (!isModulePath(name) || existsSync(path.resolve(projectDir, name))) return [];
+    const others = Object.keys(given).filter((other) => given[other] !== null);
+    return [
+      `${where}: ${setting}: ${name}: null has no effect, as there is no such file${didYouMean(name, others)}`,
+    ];
+  });
+}
+
+function nullsOf(values: ReadonlyMap<string, Given>) {
+  return Object.entries(moduleSettings).flatMap(([setting, builtIns]) => {
+    const { value, where = '' } = values.get(setting) ?? {};
+    const given = (value ?? {}) as Readonly<Record<string, number | null>>;
+    const off = Object.keys(given).filter((name) => given[name] === null);
+    return off.map((name) => ({ setting, where, name, given, builtIns }));
+  });
 }
 
 /** Middleware of Scrapy cannot be loaded. An entry that only switches it off may stay. */

@@ -146,7 +146,7 @@ describe('what is wrong is named', () => {
     ['edit', /unknown command "edit"(?!.*did you mean)/],
     ['status', /did you mean stats\?/],
     ['fecth', /did you mean fetch\?/],
-    ['failed shop drop', /"drop" is not an action; the actions are list, retry, purge/],
+    ['failed shop drop', /"drop" is not an action; the actions are summary, list, retry, purge/],
     [
       'failed shop retry --reason nonsense',
       /unknown reason; the reasons are robots_unreachable, http_status, /,

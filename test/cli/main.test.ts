@@ -89,7 +89,7 @@ describe('the program', () => {
       },
     });
     expect((await command('failed', 'quotes')).stderr).toContain(
-      "missing required argument 'action': list, retry, purge; ",
+      "missing required argument 'action': summary, list, retry, purge; ",
     );
     expect(await command('crawl', 'quotes', '--workers', 'many')).toMatchObject({ code: 2 });
   });

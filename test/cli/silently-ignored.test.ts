@@ -292,7 +292,72 @@ describe('items', () => {
   });
 });
 
+describe('a run', () => {
+  it('all of whose pages are forbidden by robots.txt exits with 1', async () => {
+    routes['/robots.txt'] = (response) => void response.end('User-agent: *\nDisallow: /\n');
+    await spider(`startUrls = ['${site.url}']; parse() { return { n: 1 }; }`);
+    const crawled = await run('crawl', 'shop', '--exit-when-done', '-s', 'ROBOTSTXT_OBEY=true');
+    expect(crawled).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no page of the run succeeded'),
+    });
+  });
+
+  it('with bad seeds counts them in its summary', async () => {
+    await spider(`startUrls = ['${site.url}']; parse() { return { n: 1 }; }`);
+    await run('seed', 'shop', '--to-start-urls', '[1]', '{"ulr": 1}');
+    expect((await run('crawl', 'shop', '--exit-when-done')).stdout).toContain('bad seeds: 2 seeds');
+  });
+});
+
+describe('a job that does not exist', () => {
+  it('is refused by items, failed and stop, and a job with problems is in the list of doctor', async () => {
+    await spider(`startUrls = ['${site.url}']; parse() { throw new Error('of the test'); }`);
+    await run('crawl', 'shop', '--job', 'may', '--exit-when-done');
+    for (const command of [
+      ['items', 'shop', 'list'],
+      ['items', 'shop', 'export', '-o', 'o.jsonl'],
+      ['failed', 'shop', 'list'],
+      ['stop', 'shop'],
+    ]) {
+      const message = 'there is no crawl shop@typo in the store';
+      expect(await run(...command, '--job', 'typo')).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(message),
+      });
+      expect(await run(...command, '--job', 'may')).toMatchObject({ code: 0 });
+    }
+    expect((await run('doctor')).stdout).toContain('shop@may');
+  });
+});
+
+describe('a file of seeds', () => {
+  it('may have a comment behind a URL', async () => {
+    await spider('');
+    await project.write(
+      'seeds.txt',
+      `${site.origin}/page/1.html # the first\n${site.origin}/page/2.html#part\n`,
+    );
+    expect((await run('seed', 'shop', '--file', 'seeds.txt')).stdout).toContain('2 accepted');
+    await run('crawl', 'shop', '--exit-when-done');
+    expect(asked('/page/1.html')).toBe(1);
+    expect(asked('/page/2.html')).toBe(1);
+  });
+});
+
 describe('a file of items', () => {
+  it('of an export with -O is not emptied when there is nothing to export', async () => {
+    await spider(`startUrls = ['${site.url}']; parse() { return { n: 1 }; }`);
+    await run('crawl', 'shop', '--exit-when-done');
+    const args = ['items', 'shop', 'export', '-O', 'today.jsonl'];
+    expect(await run(...args)).toMatchObject({ code: 0 });
+    expect(await run(...args)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('the file stays as it is'),
+    });
+    expect(await project.readJsonLines('today.jsonl')).toEqual([{ n: 1 }]);
+  });
+
   it('of -O that was deleted begins anew, with and without SCHEDULER_FLUSH_ON_START', async () => {
     await spider(`startUrls = ['${site.url}']; parse() { return { n: 1 }; }`);
     const args = ['crawl', 'shop', '-O', 'quotes-%(time)s-%(job)s.jsonl', '--exit-when-done'];

@@ -25,7 +25,12 @@ let open: Dashboard;
 let guarded: Dashboard;
 
 async function start(more: Partial<DashboardOptions> = {}): Promise<Dashboard> {
-  const { settings } = loadSettings({ cwd: tmpdir(), file: false, env: {}, cli: { REDIS_URL: redis.url } });
+  const { settings } = loadSettings({
+    cwd: tmpdir(),
+    file: false,
+    env: {},
+    cli: { REDIS_URL: redis.url, METRICS_DOMAINS: '2' },
+  });
   const shop: CrawlSource = {
     ...{ spider: 'shop', job: null, settings, mask: (text) => text.replaceAll('hunter2', '***') },
     createSpider: async () => new Shop(),
@@ -249,6 +254,9 @@ describe('the API', () => {
   it('gives Prometheus the metrics of all crawls; with --metrics-only nothing else', async () => {
     const { text } = await ask(guarded, '/metrics', bearer);
     expect(text).toContain('crawlnode_crawl_requests{crawl="shop",state="failed"} 37');
+    expect(text.match(/^crawlnode_crawl_domain_requests\{crawl="shop",domain="[^"]+"\} \d+$/gm)).toHaveLength(
+      2,
+    );
     const only = await start({ metricsOnly: true });
     expect((await ask(only, '/metrics')).text).toContain('crawlnode_store_up 1');
     for (const path of ['/', '/api/v1/crawls', '/api/v1/stream'])

@@ -18,6 +18,8 @@ export interface Hand {
   spoilRecord(id: string): Promise<unknown>;
   /** Delete the items that wait for feeds. */
   dropOutbox(): Promise<unknown>;
+  /** Have the items that wait for feeds be those with the numbers before, as an older copy has them. */
+  shiftOutbox(): Promise<unknown>;
   /** Delete what is recorded of feeds, but not their items. */
   dropFeeds(): Promise<unknown>;
   /** The record of a feed says that this many items more are written. */
@@ -209,9 +211,9 @@ export function careOfDamages(open: () => Promise<{ crawl: Crawl; hand: Hand }>)
     const three = pages.slice(0, 3);
 
     /** A crawl with three items, of which the file has `written`; its node has left. */
-    const withItems = async (written: number) => {
+    const withItems = async (written: number, feeds = ['feed']) => {
       const { crawl, hand } = await open();
-      const { frontier } = await crawl.node({ feeds: ['feed'] });
+      const { frontier } = await crawl.node({ feeds });
       await frontier.push(three, 'links');
       for (const [n, lease] of (await take(frontier, 3)).entries())
         await commit(frontier, lease, undefined, { feedItems: [`{"n":${n}}`] });
@@ -243,6 +245,26 @@ export function careOfDamages(open: () => Promise<{ crawl: Crawl; hand: Hand }>)
       expect(await outsider.snapshot()).toMatchObject({ lost: 0 });
       await crawl.end();
     });
+
+    it.each([[['feed']], [['feed', 'other']]])(
+      'whose waiting items are those of an earlier time is named and mended: of %j',
+      async (feeds) => {
+        const { crawl, hand, outsider, repair } = await withItems(1, feeds);
+        await hand.shiftOutbox();
+        const gone = (feed: string, of: number) =>
+          `I4: 1 of the ${of} items that wait for the feed ${feed} are gone, and others have come in their place`;
+        const waiting = { feed: 2, other: 3 };
+        expect([...(await outsider.verify())].sort()).toEqual(
+          feeds.map((feed) => gone(feed, waiting[feed as 'feed'])),
+        );
+        expect([...(await repair())].sort()).toEqual(
+          feeds.map((feed) => `1 items that waited for the feed ${feed}`),
+        );
+        expect(await outsider.snapshot()).toMatchObject({ lost: feeds.length });
+        expect(await outsider.feeds.read('feed', 1, 9)).toEqual(['{"n":2}']);
+        await crawl.end();
+      },
+    );
 
     it('that says it has written more than there was is refused to its writer, and loses nothing by a repair', async () => {
       const { crawl, hand, outsider, repair } = await withItems(1);

@@ -1,7 +1,19 @@
 /** Joining, leaving, budgets: what a run is. */
 import { describe, expect, it } from 'vitest';
 import { RefusedError } from '../../src/errors.js';
-import { type Crawl, commit, done, failed, released, request, retry, take, takeOne, until } from './world.js';
+import {
+  type Crawl,
+  commit,
+  done,
+  failed,
+  nameOf,
+  released,
+  request,
+  retry,
+  take,
+  takeOne,
+  until,
+} from './world.js';
 
 export function runs(crawl: () => Crawl): void {
   describe('a run', () => {
@@ -239,6 +251,30 @@ export function runs(crawl: () => Crawl): void {
       expect((await next.frontier.snapshot()).run?.id).toBe(doomed.joined.run);
       expect((await next.frontier.lease(0, 0)).crawl.control).toBe('running');
       await takeOne(next.frontier);
+    });
+
+    it('is begun by a new node only after those that a stop was meant for have ended or died', async () => {
+      const quick = { tunables: { nodeTimeoutMs: 1_000 } };
+      const one = await crawl().node(quick);
+      const doomed = await crawl().node(quick);
+      await one.frontier.push([request('a')], 'links');
+      await one.frontier.control('stopping');
+      await one.frontier.leave('stopped');
+      const next = await crawl().world.client();
+      const isRefused = (): Promise<boolean> =>
+        crawl()
+          .join(next, quick)
+          .then(
+            () => false,
+            (error) => {
+              expect(error).toMatchObject({ name: 'RefusedError', code: 'live_nodes' });
+              return true;
+            },
+          );
+      expect(await isRefused()).toBe(true);
+      expect((await doomed.frontier.lease(1, 0)).crawl.control).toBe('stopping');
+      expect(await until(isRefused, (refused) => !refused)).toBe(false);
+      expect(nameOf(await takeOne(next))).toBe('a');
     });
 
     it('is stopped still for a node that was told and joins anew, though no other lives', async () => {

@@ -128,7 +128,11 @@ class Player {
       if (isOver && next.verb === 'settle') return { committed: false };
       if (isOver && 'node' in next) {
         this.held[next.node]!.length = 0;
-        this.nodes[next.node] = await this.#newNode(next.node);
+        this.nodes[next.node] = await this.#newNode(next.node).catch(async () => {
+          // It waits while the other node ends after a stop, which is taken back here.
+          await (await this.crawl.outsider()).control('running');
+          return this.#newNode(next.node);
+        });
       }
       return { refused: isOver ? 'over' : code };
     }

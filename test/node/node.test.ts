@@ -8,6 +8,7 @@ import { openFrontier } from '../../src/frontier/choose-engine.js';
 import type { Request, Yielded } from '../../src/http/message/request.js';
 import type { Response } from '../../src/http/message/response.js';
 import { Spider } from '../../src/spider/spider.js';
+import { joinAs } from '../helpers/joining.js';
 import { crawl, freshStore, nodeOptions, startNode } from '../helpers/node.js';
 import { openOptions } from '../helpers/open-options.js';
 import { startRedis } from '../helpers/redis/redis-server.js';
@@ -279,6 +280,30 @@ describe('control', () => {
     await waitFor(async () => (await outsider.snapshot()).done > done);
     await outsider.control('stopping');
     expect(await node.result).toMatchObject({ reason: 'stopped', exitCode: 0 });
+    await closeOutsider();
+  });
+
+  it('a node that is started after a stop waits for the end of its nodes, and for a signal', async () => {
+    const site = await startSite({ pages: 3, delayMs: 0 });
+    const { open, outsider, closeOutsider } = await stage();
+    const last = await openFrontier(open);
+    await joinAs(last, { id: 'last' });
+    await outsider.control('stopping');
+    const said: string[] = [];
+    const info = (_: object, text: string) =>
+      void (text.startsWith('somebody has stopped') && said.push(text));
+    const log = { debug() {}, info, warn() {}, error() {} };
+    const impatient = await startNode(open, walker(site.url), { log });
+    const next = await startNode(open, walker(site.url), { log });
+    await waitFor(() => said.length === 2);
+    impatient.drain();
+    expect(await impatient.result).toMatchObject({ reason: 'shutdown', exitCode: 0 });
+    await last.leave('stopped');
+    expect(await next.result).toMatchObject({ reason: 'finished', exitCode: 0 });
+    expect(said[0]).toMatch(
+      /^somebody has stopped this crawl, and a node of it has not ended yet: the crawl of walk begins/,
+    );
+    await last.close();
     await closeOutsider();
   });
 });

@@ -1,7 +1,7 @@
 /** `crawlnode pause|resume|stop S`: sets the control state of a crawl, which its nodes read with their next lease. */
 import os from 'node:os';
 import type { Command } from 'commander';
-import { type CrawlName, crawlName } from '../../crawler/project/crawls-in-store.js';
+import { type CrawlName, crawlName, refuseMissingJob } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { orderCrawl } from '../../crawler/run/order-crawl.js';
 import { CrawlnodeError } from '../../errors.js';
@@ -48,6 +48,7 @@ function tell(control: Control): CliCommand {
       const { loaded } = await loadSpiderOrSettings(context, spider, settingTextsOf(options));
       return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {
         const crawl = { spider, job: loaded.settings.JOB };
+        if (control !== 'paused') await refuseMissingJob(frontier, crawl);
         const { nodes, hasBegun } = await orderCrawl(frontier, control, orderedBy());
         if (control === 'paused' && !hasBegun) throw notBegun(context, crawl);
         const text = sentence(crawlName(crawl), control, nodes, hasBegun);

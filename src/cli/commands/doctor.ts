@@ -3,8 +3,15 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { examineFeeds } from '../../crawler/feeds/examine-feeds.js';
 import { userFeedRecords } from '../../crawler/feeds/user-feed-records.js';
+import { furtherCrawls } from '../../crawler/project/crawls-in-store.js';
 import { openOptions } from '../../crawler/project/open-frontier.js';
-import { DamagedStoreError, FrontierUnavailableError, RefusedError, UsageError } from '../../errors.js';
+import {
+  CrawlnodeError,
+  DamagedStoreError,
+  FrontierUnavailableError,
+  RefusedError,
+  UsageError,
+} from '../../errors.js';
 import { howMany, n } from '../../format-amounts.js';
 import { openFrontier } from '../../frontier/choose-engine.js';
 import { findingsAbout } from '../../frontier/findings.js';
@@ -57,7 +64,7 @@ Examples:
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('[spider]', 'without it, all spiders of the project')
+      .argument('[spider]', 'without it, all spiders of the project and all crawls in the store')
       .option(
         '--deep',
         'also compare all records of the crawl with each other; reads the whole store, best while no node runs',
@@ -147,9 +154,19 @@ async function crawlsOf(
   }
   add(spiders.found);
   const crawls: [string, Settings][] = [];
-  for (const name of discovery.spiders.keys()) {
-    crawls.push([name, (await loadSpider(context, name, texts)).loaded.settings]);
-  }
+  const names = [...discovery.spiders.keys()];
+  const settingsOf = async (name: string, job: string | null) => {
+    if (!discovery.spiders.has(name)) return { ...settings, JOB: job };
+    const jobTexts = job === null ? texts : { ...texts, JOB: job };
+    return (await loadSpider(context, name, jobTexts)).loaded.settings;
+  };
+  for (const name of names) crawls.push([name, await settingsOf(name, settings.JOB)]);
+  // What is wrong with the store is found with the first crawl.
+  const further = await furtherCrawls(settings, discovery.spiders).catch((error: unknown) => {
+    if (names.length === 0 || !(error instanceof CrawlnodeError)) throw error;
+    return { crawls: [] };
+  });
+  for (const { spider: name, job } of further.crawls) crawls.push([name, await settingsOf(name, job)]);
   return crawls;
 }
 

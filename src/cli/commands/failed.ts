@@ -1,6 +1,6 @@
 /** `crawlnode failed S summary|list|retry|purge`: groups, lists, retries or deletes the requests that failed. */
 import { Argument, type Command } from 'commander';
-import { type CrawlName, crawlName } from '../../crawler/project/crawls-in-store.js';
+import { type CrawlName, crawlName, refuseMissingJob } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { matchingFailed, purgeFailed, retryFailed } from '../../crawler/requests/failed-actions.js';
 import { type FailedFilter, failedFilter } from '../../crawler/requests/failed-filter.js';
@@ -85,6 +85,7 @@ export const command: CliCommand = {
     const { settings } = (await loadSpiderOrSettings(context, spider, settingTextsOf(options))).loaded;
     const crawl = { spider, job: settings.JOB };
     return withFrontier(openOptions(settings, spider), async (frontier) => {
+      await refuseMissingJob(frontier, crawl);
       const limit = (options.limit as number | undefined) ?? Number.POSITIVE_INFINITY;
       if (showsIgnored) {
         await listIgnored(context, crawl, frontier, filter, limit);

@@ -1,6 +1,6 @@
 /** `crawlnode inspect S URL`: the state of one request; with `--domain`, of one domain. */
 import type { Command } from 'commander';
-import { crawlName } from '../../crawler/project/crawls-in-store.js';
+import { crawlName, noSuchJob } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import type { Identified } from '../../crawler/requests/identify-request.js';
 import { domainOfRecord, readRecord } from '../../crawler/requests/recorded-request.js';
@@ -17,7 +17,7 @@ import { crawlArguments } from '../messages/crawl-arguments.js';
 import { jobOption, settingTextsOf, spiderWords } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { withIdentifier } from '../project/request-identity.js';
-import { isMissingJob, noSuchJob } from '../reports/crawl-state-text.js';
+import { isMissingJob } from '../reports/crawl-state-text.js';
 import { domainDetail } from '../reports/domain-detail.js';
 import { oneLine } from '../terminal/printable.js';
 

@@ -2,6 +2,7 @@
  * `crawlnode items S list|export`. `list` shows the items list. `export` with a file moves the list into the file. Without
  * one, it writes items that nodes of this machine committed for their own files but did not write before they died.
  */
+import { statSync } from 'node:fs';
 import os from 'node:os';
 import { Argument, type Command } from 'commander';
 import { exportItems } from '../../crawler/feeds/export-items.js';
@@ -9,7 +10,7 @@ import { type FeedTarget, feedTargets } from '../../crawler/feeds/feed-targets.j
 import type { FeedsOfCrawl } from '../../crawler/feeds/open-target.js';
 import { isElsewhere, orphanOf, writeOrphanedFeed } from '../../crawler/feeds/orphaned-feeds.js';
 import { userFeedRecords } from '../../crawler/feeds/user-feed-records.js';
-import { type CrawlName, crawlName } from '../../crawler/project/crawls-in-store.js';
+import { type CrawlName, crawlName, refuseMissingJob } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { CrawlnodeError, RefusedError, UsageError } from '../../errors.js';
 import { isPipelineOutbox } from '../../feed-outbox.js';
@@ -33,7 +34,7 @@ each. They stay in the list.
 
 "export" with -o or -O moves the items list into the file. Each item is in the file exactly once, even if this command is
 killed: run it again with the same file, and it continues. Items that a running crawl adds during the export stay for the
-next export. -o appends to the file. -O empties it first, unless it continues an interrupted export. The extension sets the
+next export. -o appends to the file. -O empties it first, unless it continues an interrupted export or the items list is empty (exit code 3). The extension sets the
 format: .jsonl, .json, .csv or .xml.
 
 "export" without -o or -O writes items of dead nodes: items that nodes of this machine committed for their -o files, but did
@@ -85,6 +86,7 @@ export const command: CliCommand = {
     const open = openOptions(settings, spider);
     return withFrontier(open, async (frontier) => {
       const crawl = { spider, job: settings.JOB };
+      await refuseMissingJob(frontier, crawl);
       const files = { frontier, settings, records: userFeedRecords(context.env, open), log: silentLogger };
       if (action === 'list') {
         await printItems(context, crawl, frontier, (options.limit as number | undefined) ?? SHOWN);
@@ -149,6 +151,7 @@ async function exportList(
   target: FeedTarget,
   max = Number.POSITIVE_INFINITY,
 ): Promise<void> {
+  await refuseToEmpty(crawl, files, target);
   const startedAt = performance.now();
   const rate = (written: number) =>
     n(Math.round((written * 1000) / Math.max(1, performance.now() - startedAt)));
@@ -177,6 +180,20 @@ async function exportList(
     const left = items === 0 ? '' : `; ${n(items)} are in the list`;
     print(context, oneLine(`${target.path}: ${n(exported.written)} items written${left}`));
   }
+}
+
+/** @throws RefusedError where -O would only delete what the file has, such as the items of the last export */
+async function refuseToEmpty(
+  crawl: CrawlName,
+  { frontier }: FeedsOfCrawl,
+  { id, path, overwrite }: FeedTarget,
+): Promise<void> {
+  if (!overwrite || (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
+  const { items, outbox } = await frontier.snapshot();
+  if (items > 0 || outbox.some(({ feed, waiting }) => feed === id && waiting > 0)) return;
+  throw new RefusedError(
+    `the items list of ${crawlName(crawl)} is empty, and -O would only delete the content of ${path}: the file stays as it is`,
+  );
 }
 
 /** What waits for a pipeline is passed on by the nodes of the crawl alone. */

@@ -1,7 +1,7 @@
 /** `crawlnode stats`: the state of one crawl or of all crawls, once or repeatedly. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import { crawlName } from '../../crawler/project/crawls-in-store.js';
+import { crawlName, noSuchJob } from '../../crawler/project/crawls-in-store.js';
 import { openOptions } from '../../crawler/project/open-frontier.js';
 import { type CrawlStats, statsOf } from '../../crawler/stats/crawl-stats.js';
 import { type DomainOrder, DomainReader, domainOrders } from '../../crawler/stats/domain-reports.js';
@@ -20,7 +20,7 @@ import { atLeastOne } from '../options/option-parsers.js';
 import { jobOption, settingTextsOf } from '../options/spider-argument.js';
 import { crawlLister } from '../project/list-crawls.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
-import { isMissingJob, noSuchJob } from '../reports/crawl-state-text.js';
+import { isMissingJob } from '../reports/crawl-state-text.js';
 import { detail, watchLine } from '../reports/stats-detail.js';
 import { crawlsTable } from '../reports/stats-table.js';
 import { domainsTable, eventsTable, historyTable } from '../reports/telemetry-tables.js';

@@ -122,6 +122,9 @@ const formats: Readonly<Record<string, Column['format'] | undefined>> = Object.a
 /** `# …`. A hash without a following space may be a seed of a custom format. */
 const COMMENT = /^#(\s|$)/;
 
+/** `URL # …`. A URL has no white space, and a fragment follows it directly. */
+const TRAILING_COMMENT = /^(https?:\/\/\S+)\s+#(\s.*)?$/i;
+
 /** What UTF-8 makes of the byte order mark of UTF-16, which PowerShell writes by `>`. */
 const UTF16 = /^\uFFFD\uFFFD/;
 
@@ -131,7 +134,7 @@ async function* plainLines(name: string, stream: Readable): AsyncIterable<SeedTe
     for (const line of lines) {
       number += 1;
       if (number === 1 && UTF16.test(line)) throw new UsageError(`${name} is UTF-16: save it as UTF-8`);
-      const text = (number === 1 ? line.replace(/^\uFEFF/, '') : line).trim();
+      const text = (number === 1 ? line.replace(/^\uFEFF/, '') : line).trim().replace(TRAILING_COMMENT, '$1');
       if (text === '' || COMMENT.test(text)) continue;
       const where = `${name}:${number}`;
       if (text.length > MAX_SEED_BYTES) yield { text, where, problem: 'the line is longer than 1 MB' };

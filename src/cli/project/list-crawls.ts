@@ -1,5 +1,5 @@
 /** The crawls that commands without a spider show: those in the store, and those of the spiders of the project. */
-import { type CrawlName, crawlName, crawlsInStore } from '../../crawler/project/crawls-in-store.js';
+import { type CrawlName, crawlName, furtherCrawls } from '../../crawler/project/crawls-in-store.js';
 import type { LoadedSpider } from '../../crawler/project/load-spider.js';
 import type { LoadedSettings } from '../../settings/sources/load-settings.js';
 import { type Context, note } from '../context.js';
@@ -42,14 +42,11 @@ export async function crawlLister(
   };
 
   return async () => {
-    const names: CrawlName[] = [...own];
-    if (settings.JOB === null) {
-      const found = await crawlsInStore(settings);
-      if (found.isCut && !isCutNoted)
-        note(context, 'this Redis has very many keys, and not all were read: there may be more crawls');
-      isCutNoted = found.isCut;
-      names.push(...found.crawls.filter(({ spider, job }) => job !== null || !spiders.has(spider)));
-    }
+    const found = await furtherCrawls(settings, spiders);
+    if (found.isCut && !isCutNoted)
+      note(context, 'this Redis has very many keys, and not all were read: there may be more crawls');
+    isCutNoted = found.isCut;
+    const names: CrawlName[] = [...own, ...found.crawls];
     const crawls: ListedCrawl[] = [];
     for (const name of names.sort(byName)) {
       const crawl = listed.get(crawlName(name)) ?? (await load(name));

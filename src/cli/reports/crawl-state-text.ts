@@ -16,9 +16,6 @@ export function isMissingJob({
   return job !== null && run === null && accepted + seen + startUrls + nodes.length === 0;
 }
 
-export const noSuchJob = (crawl: string) =>
-  `there is no crawl ${crawl} in the store; "crawlnode stats" lists the crawls there`;
-
 /** For the head of `stats SPIDER`, the table of crawls and the lines of `--watch`. */
 export function stateText(stats: CrawlStats, paint: Paint, nowMs: number): string {
   const { nodes, run, pagesPerSecond } = stats;

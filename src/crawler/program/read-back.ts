@@ -3,6 +3,7 @@ import { openFrontier } from '../../frontier/choose-engine.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { JsonObject } from '../../http/message/record/request-record.js';
 import { listedItems } from '../feeds/listed-items.js';
+import { refuseMissingJob } from '../project/crawls-in-store.js';
 import { openOptions } from '../project/open-frontier.js';
 import { describeFailed, type FailedPage, failedPages } from '../requests/failed-requests.js';
 import { checkCall } from './check-call.js';
@@ -29,6 +30,7 @@ async function* read<T>(
   const { name, settings } = await settingsOf(choice, options);
   const frontier = await openFrontier(openOptions(settings, name));
   try {
+    await refuseMissingJob(frontier, { spider: name, job: settings.JOB });
     yield* from(frontier);
   } finally {
     await frontier.close();

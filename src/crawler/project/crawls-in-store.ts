@@ -1,6 +1,7 @@
 /** List the crawls in a store by the key templates, including crawls of spiders that this project does not have. */
-import { RefusedError } from '../../errors.js';
+import { RefusedError, UsageError } from '../../errors.js';
 import { findCrawls } from '../../frontier/choose-engine.js';
+import type { Frontier } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';
 import { openOptions, withFrontier } from './open-frontier.js';
 import { storeOf } from './store-address.js';
@@ -33,6 +34,30 @@ export async function crawlsInStore(settings: Settings): Promise<FoundCrawls> {
   ]);
   return { crawls: names.flatMap((name) => crawlOf(name, before, after) ?? []), isCut };
 }
+
+/**
+ * The crawls in a store beside the unnamed jobs of these spiders: jobs, and crawls of spiders that the project does not have. None where
+ * the settings name one job.
+ */
+export async function furtherCrawls(
+  settings: Settings,
+  spiders: { has(name: string): boolean },
+): Promise<FoundCrawls> {
+  if (settings.JOB !== null) return { crawls: [], isCut: false };
+  const { crawls, isCut } = await crawlsInStore(settings);
+  return { crawls: crawls.filter(({ spider, job }) => job !== null || !spiders.has(spider)), isCut };
+}
+
+/** @throws UsageError for a job of which the store has nothing, as after a typo */
+export async function refuseMissingJob(frontier: Frontier, crawl: CrawlName): Promise<void> {
+  if (crawl.job === null) return;
+  const { beganAtMs, startUrls, badSeeds, items, outbox, nodes } = await frontier.snapshot();
+  if (beganAtMs === null && startUrls + badSeeds + items + outbox.length + nodes.length === 0)
+    throw new UsageError(noSuchJob(crawlName(crawl)));
+}
+
+export const noSuchJob = (crawl: string) =>
+  `there is no crawl ${crawl} in the store; "crawlnode stats" lists the crawls there`;
 
 /** Whether a store holds anything of a spider, in any job. */
 export async function isInStore(settings: Settings, spider: string): Promise<boolean> {

@@ -72,7 +72,7 @@ export function Chart(props: ChartProps): VNode {
       plot.current = null;
     };
   }, [shape]);
-  useEffect(() => plot.current?.setData(dataOf(props)), [times, lines, words]);
+  useEffect(() => plot.current?.setData(dataOf(props)), [times, lines, words, props.events]);
 
   const last = lines
     .map(({ label, values }) => `${label} ${valueText(values.at(-1) ?? null, format)}`)
@@ -102,17 +102,17 @@ function options(latest: { readonly current: ChartProps }, width: number): UPlot
   return {
     width,
     height: HEIGHT,
-    padding: [12, 8, 0, 0],
+    padding: [12, 24, 0, 0],
     cursor: { y: false, sync: { key: 'history' }, points: { size: 6 } },
     scales: { y: { range: (_, _min, max) => [0, max > 0 ? max * 1.08 : 1] } },
     axes: [
-      { ...axis, space: 70, values: timeLabels },
+      { ...axis, size: 28, space: 70, values: timeLabels },
       { ...axis, size: 52, values: (_, ticks) => ticks.map(format) },
     ],
     series: [
       {
         label: 'time',
-        value: (_, at) => (at === null ? '–' : new Date(at * 1_000).toLocaleTimeString('en-GB')),
+        value: (plot, at) => new Date((at ?? plot.data[0].at(-1) ?? 0) * 1_000).toLocaleTimeString('en-GB'),
       },
       ...lines.map(
         ({ label, colour: name, isStepped, isFilled }): UPlot.Series => ({
@@ -122,7 +122,8 @@ function options(latest: { readonly current: ChartProps }, width: number): UPlot
           points: { show: false },
           ...(isFilled && { fill: `${colour(name)}1f` }),
           ...(isStepped && { paths: UPlot.paths.stepped!({ align: 1 }) }),
-          value: (_, value) => valueText(value, format),
+          // Without a pointer the legend has the last values.
+          value: (plot, value, line, at) => valueText(at === null ? plot.data[line]!.at(-1) : value, format),
         }),
       ),
       ...(words === undefined

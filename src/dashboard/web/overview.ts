@@ -122,7 +122,7 @@ interface ChartsProps {
 function Charts({ points, step, events }: ChartsProps): VNode {
   const series = useMemo(() => seriesOf(points, step * 1_000), [points, step]);
   const { times, rate, value, words } = series;
-  const perSecond = (x: number) => (x >= 100 || x === 0 ? n(Math.round(x)) : x.toFixed(x < 1 ? 2 : 1));
+  const perSecond = (x: number) => (x >= 10 || x === 0 ? n(Math.round(x)) : x.toFixed(x < 1 ? 2 : 1));
   const short = (x: number) =>
     x < 10_000 ? n(x) : Intl.NumberFormat('en', { notation: 'compact' }).format(x);
   const rates = useMemo(

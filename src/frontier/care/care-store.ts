@@ -49,6 +49,8 @@ export interface DomainView {
 export interface FeedView {
   readonly feed: string;
   readonly items: number;
+  /** Those of them with numbers that wait by its record. */
+  readonly fits: number;
   /** Items that its record says wait; null where there is no record that can be read. */
   readonly said: number | null;
 }
@@ -153,12 +155,12 @@ export const idText = (id: Uint8Array): string =>
   Buffer.from(id.buffer, id.byteOffset, id.byteLength).toString('hex');
 
 /** What a damaged feed has lost, as sentences. The part of its file behind the last checkpoint is in the outbox too. */
-export function feedLosses({ feed, items, said }: FeedView): string[] {
+export function feedLosses({ feed, fits, said }: FeedView): string[] {
   if (said === null)
     return [
       `the record of the feed ${feed}: what its file has already of the items that wait is not known, so that some may be in it twice`,
     ];
-  return said > items ? [`${said - items} items that waited for the feed ${feed}`] : [];
+  return said > fits ? [`${said - fits} items that waited for the feed ${feed}`] : [];
 }
 
 /** A restore that ended before its end, and the loss where it is given up. */

@@ -188,10 +188,12 @@ function* domainBreaches(domain: DomainView): Generator<string> {
     yield `I7: ${name} waits until another instant than its record says`;
 }
 
-function* feedBreaches({ feed, items, said }: FeedView): Generator<string> {
+function* feedBreaches({ feed, items, fits, said }: FeedView): Generator<string> {
   if (said === null) yield `I4: ${items} items wait for the feed ${feed}, and its record is gone`;
   else if (said < 0) yield `I4: the record of the feed ${feed} says that more is written than there was`;
   else if (said !== items) yield `I4: ${items} items wait for the feed ${feed}, and its record says ${said}`;
+  else if (fits !== items)
+    yield `I4: ${said - fits} of the ${said} items that wait for the feed ${feed} are gone, and others have come in their place`;
 }
 
 const parts = ['pending', 'delayed', 'leased', 'done', 'failed', 'removed', 'lost'] as const;

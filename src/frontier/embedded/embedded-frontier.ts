@@ -200,6 +200,8 @@ class Client {
   readonly #batch: CommitBatch;
   readonly #options: OpenOptions;
   #self: JoinedNode | null = null;
+  /** The highest number of a token that a commit of this node has seen. */
+  #newestToken = 0;
 
   constructor(batch: CommitBatch, options: OpenOptions) {
     this.#batch = batch;
@@ -217,10 +219,13 @@ class Client {
       if (former !== null) {
         this.#refuseOtherCrawl(tx);
         leave(tx, former, 'rejoined', { isRejoin: true });
+        // The other nodes know links that the store has no more.
+        if (tx.tally.tokens < this.#newestToken) tx.crawl.epoch += 1;
       }
       const { number, joined } = join(tx, node, options, former === null);
       return { joined, self: number === 0 ? null : { number, crawl: tx.crawl.crawl_id, options } };
     }, creating);
+    this.#newestToken = 0;
     this.#self = self;
     return joined;
   }
@@ -247,18 +252,30 @@ class Client {
   }
 
   /** Run a verb of a node: it needs to have joined, and the crawl it joined. */
-  asNode<T>(verb: (tx: Transaction, self: JoinedNode) => T): Promise<T> {
+  async asNode<T>(verb: (tx: Transaction, self: JoinedNode) => T): Promise<T> {
     const self = this.#self;
-    if (self === null) {
-      return Promise.reject(new IncarnationDeadError('this client has not joined the crawl'));
-    }
-    return this.#batch.write(
+    if (self === null) throw new IncarnationDeadError('this client has not joined the crawl');
+    let token = 0;
+    const answer = await this.#batch.write(
       (tx) => {
         this.#refuseOtherCrawl(tx);
-        return verb(tx, self);
+        this.#refuseOlder(tx);
+        const result = verb(tx, self);
+        token = tx.hasCrawl ? tx.tally.tokens : 0;
+        return result;
       },
       { patienceMs: NODE_PATIENCE_MS },
     );
+    if (token > this.#newestToken) this.#newestToken = token;
+    return answer;
+  }
+
+  /** @throws IncarnationDeadError when somebody has put an older copy of the store in place of it. */
+  #refuseOlder(tx: Transaction): void {
+    if (tx.tally.tokens >= this.#newestToken) return;
+    throw new IncarnationDeadError('an older copy of the store was put in its place', {
+      code: 'store_replaced',
+    });
   }
 
   /** @throws FrontierGoneError when the crawl joined was reset meanwhile. */

@@ -1,4 +1,6 @@
 /** Joins a crawl: registers the node, logs what it found, and pushes the start requests unless another node has. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RefusedError } from '../../errors.js';
 import { howMany } from '../../format-amounts.js';
 import { expires } from '../../frontier/dupefilter-classes.js';
 import type { FrontierRequest, Joined, Shape } from '../../frontier/frontier.js';
@@ -25,6 +27,29 @@ export function join({ frontier, node, options, spider, extensions }: NodeDeps):
     hasIdle: hasIdleHooks(spider, extensions?.all ?? []),
     maxCookieJars: cookies.maxJars,
   });
+}
+
+/** How often a node that waits for the end of others asks whether they have ended. */
+const ASK_AGAIN_MS = 500;
+
+/** The first join: after a stop it waits until its nodes have ended. @returns null where a signal came meanwhile. */
+export async function joinFirst(deps: NodeDeps): Promise<Joined | null> {
+  const { log, drain, force, spider } = deps;
+  const stop = AbortSignal.any([drain, force]);
+  for (let isSaid = false; !stop.aborted; isSaid = true) {
+    try {
+      return await join(deps);
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.code !== 'live_nodes') throw error;
+      if (!isSaid)
+        log.info(
+          {},
+          `${error.message}: the crawl of ${spider.name} begins when they have (at most NODE_TIMEOUT later where they were killed)`,
+        );
+    }
+    await sleep(ASK_AGAIN_MS, undefined, { signal: stop }).catch(() => {});
+  }
+  return null;
 }
 
 /** Whether a spider has start requests. */

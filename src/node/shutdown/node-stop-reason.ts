@@ -147,6 +147,6 @@ function everythingSeen({ seen, lost }: Joined['found']): string {
 export function howToCrawlAgain({ crawlArguments: name }: Pick<NodeView, 'crawlArguments'>): string {
   return (
     `to start over, run "crawlnode reset ${name}" or use another --job; to fetch single pages again, ` +
-    `"crawlnode seed ${name} URL"`
+    `"crawlnode seed ${name} URL", which parse gets (or the "callback" of a JSON seed)`
   );
 }

@@ -10,6 +10,55 @@ const address = z.union([
 /** Of REDIS_SENTINELS, and of `sentinels` in REDIS_PARAMS. */
 export const sentinelAddresses = z.array(address);
 
+/** Options of ioredis 5, and those of redis-py that have no underscore. */
+export const redisOptionNames: readonly string[] = [
+  ...[
+    'host',
+    'port',
+    'path',
+    'db',
+    'username',
+    'password',
+    'family',
+    'tls',
+    'ssl',
+    'encoding',
+    'name',
+    'role',
+  ],
+  ...['connectTimeout', 'commandTimeout', 'socketTimeout', 'disconnectTimeout', 'blockingTimeout'],
+  ...['blockingTimeoutGrace', 'keepAlive', 'noDelay', 'connectionName', 'clientInfoTag', 'disableClientInfo'],
+  ...['retryStrategy', 'reconnectOnError', 'maxRetriesPerRequest', 'maxLoadingRetryTime', 'lazyConnect'],
+  ...['enableReadyCheck', 'enableOfflineQueue', 'autoResubscribe', 'autoResendUnfulfilledCommands'],
+  ...['enableAutoPipelining', 'autoPipeliningIgnoredCommands', 'readOnly', 'monitor', 'stringNumbers'],
+  ...[
+    'keyPrefix',
+    'showFriendlyErrorStack',
+    'scripts',
+    'commandQueue',
+    'offlineQueue',
+    'Connector',
+    'natMap',
+  ],
+  ...['sentinels', 'sentinelUsername', 'sentinelPassword', 'sentinelTLS', 'enableTLSForSentinelMode'],
+  ...[
+    'sentinelRetryStrategy',
+    'sentinelReconnectStrategy',
+    'sentinelMaxConnections',
+    'sentinelCommandTimeout',
+  ],
+  ...['updateSentinels', 'failoverDetector', 'preferredSlaves', 'redisOptions', 'clusterRetryStrategy'],
+  ...[
+    'clusterNodeRetryStrategy',
+    'scaleReads',
+    'maxRedirections',
+    'retryDelayOnFailover',
+    'retryDelayOnMoved',
+  ],
+  ...['retryDelayOnClusterDown', 'retryDelayOnTryAgain', 'slotsRefreshTimeout', 'slotsRefreshInterval'],
+  ...['dnsLookup', 'resolveSrv', 'useSRVRecords', 'shardedSubscribers', 'rootNodeRetryStrategy'],
+];
+
 export const redisSettings = {
   /**
    * Address of Redis: redis://user:password@host:6379/0, or rediss:// for TLS. It takes precedence over

@@ -5,11 +5,13 @@
 import { SettingsError } from '../../errors.js';
 import type { Definition } from '../kinds.js';
 import { displayValue } from '../mask-secrets.js';
-import { middlewareProblems, switchedOff } from '../middleware-settings.js';
+import { middlewareProblems, missingNulls, misspeltNulls, switchedOff } from '../middleware-settings.js';
+import { didYouMean } from '../nearest.js';
 import { checkOwn, missingOf, ownContradictions } from '../own/own-checks.js';
 import { type OwnSettings, settingDefinition } from '../own/own-settings.js';
 import type { Checked } from '../own/own-value.js';
 import { definitionOf, definitions, type SettingName, type Settings, settingNames } from '../schema.js';
+import { redisOptionNames } from '../sections/redis-connection.js';
 import { hasReplacement, unknownSettingAdvice } from '../unknown-settings.js';
 import { environmentTypos } from './environment-typos.js';
 import {
@@ -120,7 +122,7 @@ export function loadSettings(options: LoadOptions, before: KnownBefore = {}): Lo
     problems.push(
       `${tooLate.where}: SETTINGS_SCHEMA is read before any spider: set it in the settings file instead`,
     );
-  problems.push(...contradictions(values), ...middlewareProblems(values));
+  problems.push(...contradictions(values), ...middlewareProblems(values), ...misspeltNulls(values));
   const missing = own === null ? [] : missingOf(own, values);
   if (problems.length === 0 && missing.length === 0 && own !== null)
     problems.push(...ownContradictions(own, values));
@@ -186,7 +188,8 @@ function assemble(
     if (given && definition.ignored !== null)
       notices.push(`${given.where}: ${name} has no effect: ${definition.ignored}`);
   }
-  notices.push(...unusedDupefilterSettings(values));
+  notices.push(...unusedDupefilterSettings(values), ...missingNulls(values, projectDir));
+  notices.push(...unknownRedisParams(values.get('REDIS_PARAMS')));
   for (const [name, definition] of own?.definitions ?? []) {
     const given = values.get(name);
     settings[name] = freeze(given ? given.value : definition.default);
@@ -213,6 +216,16 @@ function unusedDupefilterSettings(values: ReadonlyMap<string, Given>): string[] 
     return [`${given.where}: ${name} has no effect with DUPEFILTER_CLASS ${used}: only ${needed} uses it`];
   });
   return isEndless ? [...unused, endless] : unused;
+}
+
+/** The client takes any option in silence. Names with underscores are of redis-py, and refused where they are unknown. */
+function unknownRedisParams(given: Given | undefined): string[] {
+  const names = Object.keys((given?.value ?? {}) as object);
+  const unknown = names.filter((name) => !name.includes('_') && !redisOptionNames.includes(name));
+  return unknown.map(
+    (name) =>
+      `${given?.where}: REDIS_PARAMS: ${name} is not an option of ioredis that is known here${didYouMean(name, redisOptionNames)}`,
+  );
 }
 
 /** Lists and maps. What else a schema of one's own makes, such as a Buffer, stays as it is. */

@@ -15,10 +15,14 @@ it('the lines of a text are the same however it comes in pieces', async () => {
   }
 });
 
-it('of a line without an end little more is kept than it may have', async () => {
-  const pieces = Array.from({ length: 1_000 }, () => Buffer.alloc(1_000, 'x'));
-  const lines: string[] = [];
-  const stream = Readable.from([...pieces, Buffer.from('\nnext\n')], { objectMode: false });
-  for await (const some of splitLines(stream, 5_000)) lines.push(...some);
-  expect(lines.map((line) => line.length)).toEqual([5_001, 4]);
+it('of a line without an end little more is kept than it may have, and far longer ones are refused', async () => {
+  const linesOf = async (thousands: number) => {
+    const pieces = Array.from({ length: thousands }, () => Buffer.alloc(1_000, 'x'));
+    const lines: string[] = [];
+    const stream = Readable.from([...pieces, Buffer.from('\nnext\n')], { objectMode: false });
+    for await (const some of splitLines(stream, 5_000)) lines.push(...some);
+    return lines;
+  };
+  expect((await linesOf(300)).map((line) => line.length)).toEqual([5_001, 4]);
+  await expect(linesOf(1_000)).rejects.toThrow('a line has more than 320,000 characters');
 });

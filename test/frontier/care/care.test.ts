@@ -64,6 +64,13 @@ describe('in Redis', () => {
       acceptOneMore: () => admin.hincrby(`${requests}:~meta`, 'accepted', 1),
       spoilRecord: (id) => admin.hset(requests, Buffer.from(id, 'hex'), 'junk'),
       dropOutbox: drop('outbox'),
+      async shiftOutbox() {
+        const items = await admin.hgetall(`${requests}:~outbox`);
+        await admin.del(`${requests}:~outbox`);
+        const before = (field: string) => field.replace(/\d+$/, (number) => String(Number(number) - 1));
+        const moved = Object.entries(items).map(([field, item]) => [before(field), item]);
+        await admin.hset(`${requests}:~outbox`, Object.fromEntries(moved));
+      },
       dropFeeds: drop('feeds'),
       async raiseWritten(feed, by) {
         const record = JSON.parse((await admin.hget(`${requests}:~feeds`, feed))!);
@@ -129,6 +136,7 @@ describe('in a folder', () => {
       acceptOneMore: run('UPDATE tally SET accepted = accepted + 1'),
       spoilRecord: (id) => run(`UPDATE record SET text = 'junk' WHERE id = x'${id}'`)(),
       dropOutbox: run('DELETE FROM outbox'),
+      shiftOutbox: run('UPDATE outbox SET sequence = sequence - 1'),
       dropFeeds: run('DELETE FROM feed'),
       raiseWritten: (feed, by) => run(`UPDATE feed SET written = written + ${by} WHERE feed = '${feed}'`)(),
       dropCrawl: run('DELETE FROM crawl'),

@@ -56,6 +56,32 @@ describe('a crawl in a file', () => {
     throw new Error(`not finished; given out: ${found}`);
   }
 
+  it('begins anew for a node under which an older copy was put in its place, so that links it knows are sent again', async () => {
+    await frontier.push(pages, 'start', { from: 0, total: pages.length, key: startKey(args) });
+    const [first] = await take(frontier, 1);
+    await commit(frontier, first!);
+    const copy = join(folder.dir, 'copy.db');
+    hand(`VACUUM INTO '${copy}'`);
+    const epochOf = async () => {
+      const [lease] = await take(frontier, 1);
+      return (await commit(frontier, lease!)).epoch;
+    };
+    const before = await epochOf();
+    const connection = connect(fileIn(dir));
+    const tables = connection
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+      .all() as { name: string }[];
+    const rows = tables.map(
+      ({ name }) => `DELETE FROM main.${name}; INSERT INTO main.${name} SELECT * FROM old.${name};`,
+    );
+    connection.exec(`ATTACH '${copy}' AS old; BEGIN IMMEDIATE; ${rows.join(' ')} COMMIT`);
+    connection.close();
+    await expect(frontier.lease(1, 0)).rejects.toMatchObject({ code: 'store_replaced' });
+    await joinAs(frontier, { hasStart: true, args });
+    expect(await epochOf()).not.toBe(before);
+    expect(await rest()).toHaveLength(4);
+  });
+
   it.each([
     ['counters say that no request is left', `UPDATE tally SET ${requestCounters}`],
     ['counters say that fewer are left than none', 'UPDATE tally SET pending = pending - 4'],

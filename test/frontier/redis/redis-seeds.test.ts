@@ -119,6 +119,17 @@ describe('a start_urls key of another type', () => {
     },
   );
 
+  it.each(['set', 'zset'] as const)(
+    'a list where the settings say %s: the setting is to be removed',
+    async (type) => {
+      await admin.rpush(key, 'a');
+      const setting = `REDIS_START_URLS_AS_${type.toUpperCase()}`;
+      await expect(open({ startUrlsType: type })).rejects.toMatchObject({
+        message: expect.stringContaining(`remove ${setting} to match, or delete the key`),
+      });
+    },
+  );
+
   it('a list of bad seeds that is something else: the bad seed stays where it is', async () => {
     const frontier = await open();
     await admin.set(`${key}:bad`, 'mine');

@@ -39,6 +39,9 @@ export interface ShownCrawl {
 }
 
 const HOUR_MS = 3_600_000;
+/** Points of the history. */
+const PAUSED = { from: 150, to: 174 };
+const DIED = 260;
 const STEP_MS = 10_000;
 /** Nobody sends heartbeats. */
 const NODE_TIMEOUT_MS = 6 * HOUR_MS;
@@ -164,6 +167,7 @@ export async function showCrawl(url: string, spider: string, choice: ShownChoice
     ),
   );
   await redis.hset(`${open.keys.requests}:~telemetry`, new Map(points));
+  await moveEvents(redis, `${open.keys.requests}:~telemetry`, nowMs);
   redis.disconnect();
   return {
     async pageDone() {
@@ -186,6 +190,17 @@ function frontierRequest(url: string) {
     ...{ callback: 'parse', errback: null, depth: 0, parentId: null, ordinal: 0, origin: null },
     ...{ isTrustedSeed: false, domainKey: 'host', nowMs: Date.now(), job: null, fingerprint },
   });
+}
+
+/** The events belong to the bends of the history. */
+async function moveEvents(redis: Redis, key: string, nowMs: number): Promise<void> {
+  const at: Readonly<Record<string, number>> = { paused: PAUSED.from, resumed: PAUSED.to, node_died: DIED };
+  for (let n = 1; n <= Number(await redis.hget(key, 'events')); n += 1) {
+    const event = JSON.parse((await redis.hget(key, `event:${n}`)) ?? '{}');
+    const point = at[event.kind] ?? n - 1;
+    const moved = { ...event, atMs: nowMs - HOUR_MS + point * STEP_MS };
+    await redis.hset(key, `event:${n}`, JSON.stringify(moved));
+  }
 }
 
 /** Push and fail them: with a status and without, on several domains. */
@@ -231,8 +246,8 @@ function history(nowMs: number, nodes: number): HistoryPoint[] {
   let [pages, items, failures, retries] = [22_000, 19_000, 12, 60];
   const from = Math.floor((nowMs - HOUR_MS) / STEP_MS) * STEP_MS;
   for (let n = 0; n <= HOUR_MS / STEP_MS; n += 1) {
-    const isPaused = n >= 150 && n < 174;
-    const hasDied = n >= 260;
+    const isPaused = n >= PAUSED.from && n < PAUSED.to;
+    const hasDied = n >= DIED;
     const wave = 4 * Math.sin(n / 9) + 3 * Math.sin(n / 3.7);
     const rate = isPaused ? 0 : (hasDied ? 21 : 33) + wave;
     pages += Math.round(rate * 10);

@@ -315,17 +315,14 @@ describe('a node that obeys robots.txt', () => {
     expect((await countersOf(open))['robotstxt/exception_count/connection_refused']).toBe(3);
   });
 
-  it('lets no link to a private address keep the pages there from a trusted start', async () => {
+  it('lets no seed at a private address keep the pages there from a trusted start', async () => {
     const served = await site('', { pages: 2 });
     const open = await freshStore();
     const outsider = await openFrontier(open);
     await outsider.appendSeeds([`${served.origin}/page/1.html?untrusted`]);
-    const downloader = { allowPrivateAddresses: false };
-    const first = await crawl(open, follower([]), node({}, { downloader }));
-    expect(first).toMatchObject({ failed: 1 });
-    const { requests } = await outsider.failed.list(null, 10);
-    expect(requests).toMatchObject([{ reason: 'private_address' }]);
     await outsider.close();
+    const downloader = { allowPrivateAddresses: false };
+    expect(await crawl(open, follower([]), node({}, { downloader }))).toMatchObject({ pages: 0, failed: 0 });
     expect(await crawl(open, follower([served.url]), node({}, { downloader }))).toMatchObject({ failed: 0 });
     expect(served.compare().missing).toEqual([]);
   });

@@ -359,6 +359,16 @@ describe('variables of the environment that are no settings', () => {
 });
 
 describe('notices', () => {
+  it('name options of REDIS_PARAMS that the client does not have', () => {
+    const { notices } = load({
+      cli: { REDIS_PARAMS: '{"conectTimeout": 5, "family": 6, "foo": 1, "ssl": true}' },
+    });
+    expect(notices).toEqual([
+      'the command line: REDIS_PARAMS: conectTimeout is not an option of ioredis that is known here; did you mean connectTimeout?',
+      'the command line: REDIS_PARAMS: foo is not an option of ioredis that is known here',
+    ]);
+  });
+
   it('a setting that is ignored says so when it is set', () => {
     const { notices } = load({ cli: { SCHEDULER_IDLE_BEFORE_CLOSE: '10', COOKIES_ENABLED: 'true' } });
     expect(notices).toHaveLength(1);

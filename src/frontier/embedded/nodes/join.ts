@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { splitStats } from '../../../stats/stat-change.js';
 import { budgetNotices } from '../../budgets.js';
 import type { Joined, JoinOptions, NodeInfo, Tunables } from '../../frontier.js';
-import { restoreUnderWay } from '../../refusals.js';
+import { nodesAreStopping, restoreUnderWay } from '../../refusals.js';
 import { argumentsText, otherArguments, startKey } from '../../shared-settings/run-arguments.js';
 import {
   type Flush,
@@ -42,6 +42,8 @@ export function join(
   if (tx.crawl.restoring !== null) throw restoreUnderWay();
   const isFirst = tx.crawl.shape === null;
   const others = tx.nodes.live().length;
+  // A stop was meant for the nodes of that time, dead or alive: a new one waits for their end.
+  if (tx.crawl.control === 'stopping' && others > 0 && first) throw nodesAreStopping(others);
   const argumentsBefore = argumentsText(tx.crawl.run?.args ?? {});
   const hasOtherArguments = argumentsBefore !== argumentsText(options.args);
   // A run whose nodes are all dead goes on with the next node, unless that has other arguments.
@@ -83,7 +85,7 @@ export function join(
     ...changeTunables(tx, options.tunables, node.id, isFirst),
     ...budgetNotices(run.budgets, options.budgets),
   ];
-  // A stop was meant for the nodes of that time, unless this is one of them and joins anew.
+  // A stop ends with its nodes, unless this is one of them and joins anew.
   const isForOthers = beginsRun || (others === 0 && first);
   if (tx.crawl.control === 'stopping' && isForOthers) tx.crawl.control = 'running';
   const joined = {

@@ -3,7 +3,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { budgetNames, budgetNotices } from '../../budgets.js';
 import type { Budgets, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../../frontier.js';
-import { restoreUnderWay } from '../../refusals.js';
+import { nodesAreStopping, restoreUnderWay } from '../../refusals.js';
 import { argumentsText, otherArguments, startKey } from '../../shared-settings/run-arguments.js';
 import {
   type Flush,
@@ -77,7 +77,8 @@ function budgetsOf(text: string): Budgets {
 
 /** The answer of `lua/nodes/join.lua`. */
 interface JoinAnswer extends Partial<Pick<Joined, 'startPushed'>>, Pick<Joined, 'found'> {
-  readonly status: 'joined' | 'shape' | 'arguments' | 'restoring';
+  readonly status: 'joined' | 'shape' | 'arguments' | 'restoring' | 'stopping';
+  readonly others: number;
   readonly run?: string;
   readonly crawl: string;
   readonly justClosed?: string;
@@ -103,6 +104,7 @@ export function readJoined(
   if (status === 'shape') refuseOtherShape(answer, shape);
   if (status === 'arguments') throw otherArguments(answer.arguments, args);
   if (status === 'restoring') throw restoreUnderWay();
+  if (status === 'stopping') throw nodesAreStopping(answer.others);
   const joined: Joined = {
     ...{ incarnation, found, startPushed, justClosed, run: answer.run ?? '' },
     notices: [

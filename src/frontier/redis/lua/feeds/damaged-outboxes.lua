@@ -20,7 +20,25 @@ local function numbersByFeed(crawl)
   return found
 end
 
--- { feed, items, said } of each feed (FeedView in src/frontier/care/care-store.ts); only of those without a record where all
+-- Whether the first and the last of the items that wait by a record are there.
+local function hasEnds(crawl, feed, count)
+  local last = feeds.tail(crawl, feed)
+  for _, number in ipairs(count > 0 and { last - count + 1, last } or {}) do
+    if redis.call('HEXISTS', crawl.keys.outbox, feeds.field(feed, number)) == 0 then return false end
+  end
+  return true
+end
+
+-- How many of these numbers are of items that wait by the record.
+local function fitting(crawl, feed, count, numbers)
+  local last, fits = feeds.tail(crawl, feed), 0
+  for _, number in ipairs(numbers) do
+    if number > last - count and number <= last then fits = fits + 1 end
+  end
+  return fits
+end
+
+-- { feed, items, fits, said } of each feed (FeedView in src/frontier/care/care-store.ts); only of those without a record where all
 -- others agree with the size of the outbox.
 function damagedOutboxes.views(crawl)
   local names, waiting, views = {}, 0, {}
@@ -30,7 +48,7 @@ function damagedOutboxes.views(crawl)
   end
   for feed in pairs(names) do
     local count = said(crawl, feed)
-    waiting = waiting + ((not count or count < 0) and math.huge or count)
+    waiting = waiting + ((not count or count < 0 or not hasEnds(crawl, feed, count)) and math.huge or count)
   end
   if waiting == redis.call('HLEN', crawl.keys.outbox) then return views end
   local numbers = numbersByFeed(crawl)
@@ -38,7 +56,8 @@ function damagedOutboxes.views(crawl)
   for feed in pairs(names) do
     -- Items of a feed that nobody knows have a record that is gone.
     local isKnown = redis.call('HEXISTS', crawl.keys.feeds, feed) + redis.call('HEXISTS', crawl.keys.feeds, feed .. ':tail') > 0
-    views[#views + 1] = { feed = feed, items = #(numbers[feed] or {}), said = isKnown and said(crawl, feed) or nil }
+    local count, found = isKnown and said(crawl, feed) or nil, numbers[feed] or {}
+    views[#views + 1] = { feed = feed, items = #found, fits = fitting(crawl, feed, count or 0, found), said = count }
   end
   return views
 end
@@ -49,11 +68,18 @@ local function numberAnew(crawl, view, numbers)
   local written = math.max(0, writer and writer.sequence or 0)
   table.sort(numbers)
   for i, number in ipairs(numbers) do old[i] = feeds.field(feed, number) end
-  for i, text in ipairs(lists.read('HMGET', at.outbox, old)) do lists.pair(new, feeds.field(feed, written + i), text) end
+  local texts, kept = lists.read('HMGET', at.outbox, old), 0
+  for i, number in ipairs(numbers) do
+    -- The file has those up to the checkpoint: they came back with an older copy. A checkpoint behind the last item proves nothing.
+    if not view.said or view.said < 0 or number > written then
+      kept = kept + 1
+      lists.pair(new, feeds.field(feed, written + kept), texts[i])
+    end
+  end
   lists.send('HDEL', at.outbox, old)
   lists.send('HSET', at.outbox, new)
   if not view.said then feeds.drop(crawl, feed) end
-  if #numbers > 0 or writer then redis.call('HSET', at.feeds, feed .. ':tail', lists.digits(written + #numbers)) end
+  if kept > 0 or writer then redis.call('HSET', at.feeds, feed .. ':tail', lists.digits(written + kept)) end
 end
 
 -- Numbers the items of a damaged outbox anew behind what is written. Returns the views that were wrong, and what to count as
@@ -61,10 +87,10 @@ end
 function damagedOutboxes.mend(crawl)
   local numbers, wrong, lost = nil, {}, 0
   for _, view in ipairs(damagedOutboxes.views(crawl)) do
-    if view.said ~= view.items then
+    if view.said ~= view.items or view.fits ~= view.items then
       numbers = numbers or numbersByFeed(crawl)
       wrong[#wrong + 1] = view
-      lost = lost + (view.said and math.max(0, view.said - view.items) or 1)
+      lost = lost + (view.said and math.max(0, view.said - view.fits) or 1)
       numberAnew(crawl, view, numbers[view.feed] or {})
     end
   end

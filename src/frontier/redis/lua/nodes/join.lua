@@ -5,7 +5,7 @@
 --   for a new meta · run: id for a new run · budgets (requests/budgets.lua) · hasStart · hasIdle · arguments: JSON, '' without any · start:
 --   the field of meta for start requests under them · startsAgain: a new run pushes them again · tunables: { delay, randomize, limit,
 --   node_timeout, failed_limit, queue_limit, pages_per_domain, slots, autothrottle }, texts · flush
--- Returns JSON of status: joined | shape | arguments | restoring · where it is of another shape: shape, dupefilter, as
+-- Returns JSON of status: joined | shape | arguments | restoring | stopping, with the number of others · where it is of another shape: shape, dupefilter, as
 --   found · where the run has other arguments: those · where it joined: found: what the crawl
 --   holds, with the other live nodes (Joined), startPushed, changed: { name, before, after } of tunables, crawl, run,
 --   budgets: of the run, flushed: flushed | others | interrupted, absent for nothing; or only found, crawl and justClosed: why the last run
@@ -90,6 +90,10 @@ verbs.register('join', {}, function(crawl, args)
   local timeoutMs = tonumber(args.tunables.node_timeout)
   local others = nodes.heardWithin(crawl, timeoutMs)
   local alone = others == 0
+  -- A stop was meant for the nodes of that time, dead or alive: a new one waits for their end.
+  if meta.get(crawl, 'control') == 'stopping' and not alone and not args.crawl then
+    return cjson.encode({ status = 'stopping', others = others })
+  end
   local hasOtherArguments = (meta.get(crawl, 'run_args') or '') ~= args.arguments
   -- A run whose nodes are all dead goes on with the next node, unless that has other arguments.
   local isOver = meta.get(crawl, 'run_closed') or meta.get(crawl, 'closing') or (hasOtherArguments and not args.crawl)
@@ -119,7 +123,7 @@ verbs.register('join', {}, function(crawl, args)
   end
   dupefilters.agree(crawl)
   if isNew then beginRun(crawl, args) end
-  -- A stop ends with the nodes it was meant for, unless this is one of them and joins anew.
+  -- A stop ends with its nodes, unless this is one of them and joins anew.
   if meta.get(crawl, 'control') == 'stopping' and (isNew or (alone and not args.crawl)) then
     meta.set(crawl, 'control', 'running')
   end

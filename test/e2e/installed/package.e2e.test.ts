@@ -6,14 +6,14 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { runCli } from '../helpers/cli.js';
-import { expectSound } from '../helpers/expect-sound.js';
-import { createProject, type Project } from '../helpers/project.js';
-import { startSite } from '../helpers/sites/site.js';
-import { tempDir } from '../helpers/temp-dir.js';
+import { runCli } from '../../helpers/cli.js';
+import { expectSound } from '../../helpers/expect-sound.js';
+import { createProject, type Project } from '../../helpers/project.js';
+import { startSite } from '../../helpers/sites/site.js';
+import { tempDir } from '../../helpers/temp-dir.js';
 
 const run = promisify(execFile);
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 const spider = `
 import { DropItem, Request, type Response, Spider } from 'crawlnode';
