@@ -2,7 +2,6 @@
  * Iterates the results of a callback: a single value, an iterable, a promise, or a nesting of these. What a generator
  * returns counts like what it yields.
  */
-import { CrawlnodeError } from '../errors.js';
 import { SelectorList } from '../http/markup/selector.js';
 import { Request } from '../http/message/request.js';
 
@@ -11,28 +10,13 @@ export async function* resultsOfCall(call: () => unknown): AsyncGenerator<unknow
   yield* resultsOf(call());
 }
 
-/** Lists may come from a page, as `response.json()` does; thousands within each other would overflow the stack. */
-const MAX_NESTED_LISTS = 100;
-
-/**
- * @param given what a callback returned or yielded.
- * @throws CrawlnodeError `invalid_item` for lists that are nested too deep
- */
-export async function* resultsOf(given: unknown, depth = 0): AsyncGenerator<unknown> {
+/** @param given what a callback returned or yielded. */
+export async function* resultsOf(given: unknown): AsyncGenerator<unknown> {
   const value = await given;
   if (value === undefined || value === null) return;
   const list = listIn(value);
-  if (list === null) {
-    yield value;
-    return;
-  }
-  if (depth > MAX_NESTED_LISTS) {
-    throw new CrawlnodeError(
-      'invalid_item',
-      `the callback yields lists that are nested more than ${MAX_NESTED_LISTS} levels deep`,
-    );
-  }
-  for await (const each of valuesOf(list)) yield* resultsOf(each, depth + 1);
+  if (list === null) yield value;
+  else for await (const each of valuesOf(list)) yield* resultsOf(each);
 }
 
 async function* valuesOf(list: Iterable<unknown> | AsyncIterable<unknown>): AsyncGenerator<unknown> {

@@ -113,6 +113,9 @@ async function run(
 /** Spiders that have yielded an empty item. */
 const warnedOfEmpty = new WeakSet<Spider>();
 
+/** Lists may come from a page, as `response.json()` does; thousands within each other would overflow the stack. */
+const MAX_NESTED_LISTS = 100;
+
 /** Further requests of a page are held in a smaller form, where they have one. */
 const MANY_REQUESTS = 10_000;
 
@@ -129,6 +132,8 @@ class Page implements PageResult {
   readonly #spider: Spider;
   readonly #url: string;
   readonly #maxItems: number;
+  /** Of the lists that are being added, each within the one before. */
+  #depth = 0;
 
   constructor(spider: Spider, url: string, maxItems: number) {
     this.#spider = spider;
@@ -207,9 +212,20 @@ class Page implements PageResult {
 
   /** Synchronous while nothing is pending, which saves most pages a promise and a timer. */
   #addAll(values: Iterable<unknown>): Promise<void> | undefined {
+    if (this.#depth === MAX_NESTED_LISTS) {
+      throw new CrawlnodeError(
+        'invalid_item',
+        `a callback yields no lists that are nested more than ${MAX_NESTED_LISTS} levels deep`,
+      );
+    }
     const iterator = values[Symbol.iterator]();
-    const pending = this.#addNext(iterator);
-    return pending === undefined ? undefined : this.#addRest(iterator, pending);
+    this.#depth += 1;
+    try {
+      const pending = this.#addNext(iterator);
+      return pending === undefined ? undefined : this.#addRest(iterator, pending);
+    } finally {
+      this.#depth -= 1;
+    }
   }
 
   /** Add values up to the first that is pending; at the end also what a generator returned. */
