@@ -136,7 +136,7 @@ describe('a module that null switches off', () => {
       /^2: .*names \.\/pipelines\/pirce\.ts: there is no file .*There are: .*price/s,
     );
     expect(await dryRun({ DOWNLOADER_MIDDLEWARES: { RetryMiddlewar: null } })).toMatch(
-      /^2: .*names RetryMiddlewar: .*RetryMiddleware/s,
+      /^2: .*RetryMiddlewar does not exist.*did you mean RetryMiddleware\?/s,
     );
   });
 });

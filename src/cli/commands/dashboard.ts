@@ -28,7 +28,8 @@ others can read the network. docs/guide/dashboard.md describes the views, the AP
 Examples:
   crawlnode dashboard
   crawlnode dashboard --allow-actions --port 8080
-  openssl rand -hex 32 > token && crawlnode dashboard --host 0.0.0.0 --token-file token --allow-host crawls.example.com
+  openssl rand -hex 32 > token
+  crawlnode dashboard --host 0.0.0.0 --token-file token --allow-host crawls.example.com
   crawlnode dashboard --metrics-only`;
 
 const collect = (value: string, all: readonly string[] = []) => [...all, value];

@@ -129,6 +129,7 @@ const life: Step[] = [
     const taken = await node.feeds.take(writer, 1);
     const read = (await node.feeds.read('feed', 0, 10)).length;
     await node.feeds.checkpoint(writer, { sequence: read, lengthBytes: read, header: '' });
+    await node.feeds.noteChange('feed', { what: 'is gone', items: 1 });
     await node.feeds.release(writer, { exported: true });
     return [opened, taken, read];
   },
@@ -139,15 +140,14 @@ const life: Step[] = [
     await node.acceptLosses();
     return [leases, crawl.control, (await node.inspect(request(`${name}/1`))).seen];
   },
-  async ({ node }) => ({
-    ...(await node.snapshot()),
-    bytes: 0,
-    nodes: 0,
-    run: 0,
-    beganAtMs: 0,
-    seenSinceMs: 0,
-    counters: 0,
-  }),
+  async ({ node }) => {
+    const snapshot = await node.snapshot();
+    return {
+      ...snapshot,
+      ...{ bytes: 0, nodes: 0, run: 0, beganAtMs: 0, seenSinceMs: 0, counters: 0 },
+      outbox: snapshot.outbox.map((feed) => ({ ...feed, seenAtMs: 0 })),
+    };
+  },
   ({ node }) => node.leave('shutdown'),
   async ({ outsider, name }) => {
     const read = (id: string) => ({ domain: `${id.length}.example`, priority: 0, acceptedAtMs: name.length });
