@@ -8,7 +8,7 @@
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { isIP } from 'node:net';
+import { hostOfHeader, isAddressOrLocalhost } from '../http/url/host-header.js';
 
 export interface AccessRules {
   /** Null where none is asked for. */
@@ -26,14 +26,9 @@ const SESSION_DAYS = 7;
 const DAY_MS = 86_400_000;
 
 export function isKnownHost({ hostNames }: AccessRules, { host = '' }: IncomingHttpHeaders): boolean {
-  const name = hostName(host);
-  return name !== null && (isIP(name) !== 0 || name === 'localhost' || hostNames.includes(name));
-}
-
-/** The name or address of `Host`, without port, brackets and final dot; null where it is malformed. */
-function hostName(host: string): string | null {
-  const [, bracketed, plain] = /^(?:\[([0-9a-f:.]+)\]|([^\s:/@[\]]+))(?::\d{1,5})?$/i.exec(host) ?? [];
-  return (bracketed ?? plain)?.toLowerCase().replace(/\.$/, '') ?? null;
+  // Browsers keep the final dot of a name.
+  const name = hostOfHeader(host)?.replace(/\.$/, '');
+  return name !== undefined && (isAddressOrLocalhost(name) || hostNames.includes(name));
 }
 
 /** Whether a request that changes something was made by our own page. */

@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { SettingsError } from '../errors.js';
 import type { Result } from '../http/message/request.js';
+import { builtInPipelines } from '../settings/built-in-middleware.js';
 import { withinTimeout } from '../user-code/callback-timeout.js';
 import type { CrawlContext } from '../user-code/crawl-context.js';
 import { misspeltMethod } from '../user-code/module-methods.js';
@@ -109,7 +110,7 @@ export async function loadStages(options: LoadOptions): Promise<Stages> {
   const before: LoadedPipeline[] = [];
   const after: LoadedPipeline[] = [];
   let toList = false;
-  await checkSwitchedOff(options.pipelines, modulesOf(options), (name) => builtIn.includes(name));
+  await checkSwitchedOff(options.pipelines, modulesOf(options));
   for (const [name] of inOrder(options.pipelines)) {
     if (redisPipelineNames.includes(name)) toList = true;
     else (toList ? after : before).push(await loadPipeline(name, options));
@@ -117,10 +118,9 @@ export async function loadStages(options: LoadOptions): Promise<Stages> {
   return { before, after, toList };
 }
 
-const builtIn = ['RedisPipeline', 'FilesPipeline', 'ImagesPipeline'];
-
 function modulesOf({ projectDir, loadModule }: LoadOptions): ProjectModuleOptions {
-  return { setting: 'ITEM_PIPELINES', folder: 'pipelines', builtIn, projectDir, loadModule };
+  const from = { setting: 'ITEM_PIPELINES', folder: 'pipelines', builtIn: builtInPipelines };
+  return { ...from, projectDir, loadModule };
 }
 
 async function loadPipeline(name: string, options: LoadOptions): Promise<LoadedPipeline> {

@@ -70,6 +70,14 @@ export const builtInMiddleware: Readonly<Record<MiddlewareSetting, readonly Buil
   SPIDER_MIDDLEWARES: builtIns('spidermiddlewares', spider),
 };
 
+/** The item pipelines that ITEM_PIPELINES may name beside modules. */
+export const builtInPipelines: readonly string[] = ['RedisPipeline', 'FilesPipeline', 'ImagesPipeline'];
+
+/** Whether a setting means a module by this name, not something that is built in. */
+export function isModulePath(name: string): boolean {
+  return /\.[cm]?[jt]s$/.test(name);
+}
+
 /** The built-in of a name or dotted path; undefined for anything else. */
 export function builtInOf(setting: MiddlewareSetting, name: string): BuiltIn | undefined {
   return builtInMiddleware[setting].find((each) => each.name === name || each.path === name);

@@ -4,7 +4,14 @@
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { type BuiltIn, builtInMiddleware, builtInOf, type MiddlewareSetting } from './built-in-middleware.js';
+import {
+  type BuiltIn,
+  builtInMiddleware,
+  builtInOf,
+  builtInPipelines,
+  isModulePath,
+  type MiddlewareSetting,
+} from './built-in-middleware.js';
 import { didYouMean, nearest } from './nearest.js';
 
 const settingNames: readonly MiddlewareSetting[] = ['DOWNLOADER_MIDDLEWARES', 'SPIDER_MIDDLEWARES'];
@@ -47,13 +54,11 @@ function problemOf(builtIn: BuiltIn, number: number | null): string | null {
 
 /** The settings that name modules with a number, and the names that are built in. */
 const moduleSettings: Readonly<Record<string, readonly string[]>> = {
-  ITEM_PIPELINES: ['RedisPipeline', 'FilesPipeline', 'ImagesPipeline'],
+  ITEM_PIPELINES: builtInPipelines,
   DOWNLOADER_MIDDLEWARES: builtInMiddleware.DOWNLOADER_MIDDLEWARES.map(({ name }) => name),
   SPIDER_MIDDLEWARES: builtInMiddleware.SPIDER_MIDDLEWARES.map(({ name }) => name),
   EXTENSIONS: [],
 };
-
-const isModulePath = (name: string) => /\.[cm]?[jt]s$/.test(name);
 
 /** A sentence for each entry that switches off a misspelt built-in, which therefore stays on. */
 export function misspeltNulls(values: ReadonlyMap<string, Given>): string[] {
@@ -88,7 +93,7 @@ function nullsOf(values: ReadonlyMap<string, Given>) {
 
 /** Middleware of Scrapy cannot be loaded. An entry that only switches it off may stay. */
 function unknownScrapyName(name: string, number: number | null, place: string): string[] {
-  if (number === null || !/^scrapy[\w.]*\.\w+$/.test(name) || /\.[cm]?[jt]s$/.test(name)) return [];
+  if (number === null || !/^scrapy[\w.]*\.\w+$/.test(name) || isModulePath(name)) return [];
   return [`${place}: ${name} does not exist in crawlnode: delete it, or write a module in its place`];
 }
 

@@ -10,14 +10,16 @@ export function nearest(word: string, names: Iterable<string>, max = 1, maxEdits
   const wanted = word.slice(0, 100).toLowerCase();
   const limit = Math.min(maxEdits, Math.max(1, Math.floor(wanted.length / 3)));
   return [...names]
-    .map((name) => ({ name, edits: editsBetween(wanted, name.toLowerCase()) }))
+    .map((name) => ({ name, edits: editsBetween(wanted, name.toLowerCase(), limit) }))
     .filter(({ edits }) => edits <= limit)
     .sort((a, b) => a.edits - b.edits || a.name.localeCompare(b.name))
     .slice(0, max)
     .map(({ name }) => name);
 }
 
-function editsBetween(one: string, other: string): number {
+/** Infinity where there are surely more than `limit`: most names are told apart by their length. */
+function editsBetween(one: string, other: string, limit: number): number {
+  if (Math.abs(one.length - other.length) > limit) return Number.POSITIVE_INFINITY;
   const edits = distance(one, other);
   const isSwap = edits === 2 && one.length === other.length && sortedLetters(one) === sortedLetters(other);
   return isSwap ? 1 : edits;

@@ -31,7 +31,7 @@ export async function loadNumbered<M>(
 ): Promise<Loaded<M>[]> {
   const { setting } = from;
   const loaded: Loaded<M>[] = [];
-  await checkSwitchedOff(given, from, isBuiltIn);
+  await checkSwitchedOff(given, from);
   for (const [name, number] of inOrder(given)) {
     if (isBuiltIn(name)) continue;
     const methods = instantiate(await loadProjectModule(name, from), { setting, name });

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { messageOf, SettingsError } from '../errors.js';
+import { isModulePath } from '../settings/built-in-middleware.js';
 
 export interface ProjectModuleOptions {
   /** The name of the setting, for messages. */
@@ -31,11 +32,12 @@ export function inOrder(setting: Readonly<Record<string, number | null>>): (read
 export async function checkSwitchedOff(
   setting: Readonly<Record<string, number | null>>,
   options: ProjectModuleOptions,
-  isBuiltIn: (name: string) => boolean,
 ): Promise<void> {
   for (const [name, number] of Object.entries(setting)) {
     const file = path.resolve(options.projectDir, name);
-    const isKnown = isModulePath(name) ? existsSync(file) : name.includes('.') || isBuiltIn(name);
+    const isKnown = isModulePath(name)
+      ? existsSync(file)
+      : name.includes('.') || options.builtIn.includes(name);
     if (number === null && !isKnown) throw await unknownModule(name, file, options);
   }
 }
@@ -80,11 +82,6 @@ export function construct<T>(Class: new () => T, { setting, name }: NamedModule)
       },
     );
   }
-}
-
-/** Whether a setting means a module by this name, not something that is built in. */
-export function isModulePath(name: string): boolean {
-  return /\.[cm]?[jt]s$/.test(name);
 }
 
 async function unknownModule(

@@ -5,9 +5,9 @@ import { requestModuleOf } from '../../crawler/project/request-module.js';
 import { messageOf } from '../../errors.js';
 import { findingsAbout } from '../../frontier/findings.js';
 import type { Finding } from '../../frontier/frontier.js';
+import { isModulePath } from '../../settings/built-in-middleware.js';
 import type { LoadedSettings } from '../../settings/sources/load-settings.js';
 import { spiderFiles } from '../../spider/loading/spider-files.js';
-import { isModulePath } from '../../user-code/project-modules.js';
 
 /** Files named in one finding; a folder that is open has them all. */
 const NAMED = 3;

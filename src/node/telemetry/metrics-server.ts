@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
 import { messageOf, RefusedError } from '../../errors.js';
+import { hostOfHeader, isAddressOrLocalhost } from '../../http/url/host-header.js';
 
 /** METRICS_PORT and the ports after it that are tried. */
 const PORTS = 32;
@@ -97,6 +98,6 @@ async function answer(request: IncomingMessage, response: ServerResponse, told: 
 function mayAsk({ socket, headers }: IncomingMessage): boolean {
   const { address = '' } = socket.address() as Partial<AddressInfo>;
   const isLoopback = address === '::1' || /^(::ffff:)?127\./.test(address);
-  const name = (headers.host ?? '').replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
-  return !isLoopback || isIP(name) !== 0 || name.toLowerCase() === 'localhost';
+  const name = hostOfHeader(headers.host ?? '');
+  return !isLoopback || (name !== null && isAddressOrLocalhost(name));
 }
