@@ -163,6 +163,7 @@ describe.skipIf(chromiumPath === null)('the page of the dashboard (skipped witho
     await page.getByText('9 back to pending.').waitFor();
     const refused = page.getByRole('row', { name: /http_status/ }).first();
     await refused.getByRole('button', { name: 'Purge' }).click();
+    await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await refused.getByRole('button', { name: 'Purge' }).click();

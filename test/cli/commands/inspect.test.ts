@@ -1,8 +1,13 @@
 /** inspect and forget on both engines. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
+import { fingerprint } from '../../../src/http/message/fingerprint.js';
+import { toFrontierRequest } from '../../../src/http/message/record/request-codec.js';
+import { Request } from '../../../src/http/message/request.js';
 import { runHere } from '../../helpers/cli/run-here.js';
 import { runCli, startCli } from '../../helpers/cli.js';
 import { engines, projectOn } from '../../helpers/engine-project.js';
+import { openOptions } from '../../helpers/open-options.js';
 import { type Site, startSite } from '../../helpers/sites/site.js';
 import { waitFor } from '../../helpers/wait-for.js';
 
@@ -47,6 +52,26 @@ describe.each(engines)('on the %s engine', (engine) => {
     await run('crawl', 'news', '--exit-when-done', '-s', 'SCHEDULER_PERSIST=true');
     expect((await run('seed', 'news', '--list-bad')).stdout).toContain(site.url);
     expect(await inspect(site.url)).toMatchObject({ state: 'unknown' });
+    expect((await run('seed', 'news', site.url)).stdout).toContain('1 accepted');
+    expect((await run('crawl', 'news', '--exit-when-done', '-s', 'SCHEDULER_PERSIST=true')).code).toBe(0);
+    expect(await inspect(site.url)).toMatchObject({ state: 'seen' });
+  });
+
+  it('a request that may not connect to its private address can be brought back as a trusted seed, as inspect says', async () => {
+    // As the name of a seed that leads to a private address: it is accepted, and fails when it is downloaded.
+    const frontier = await openFrontier(openOptions(here.place(), 'news'));
+    const context = {
+      ...{ callback: null, errback: null, parentId: null, ordinal: 0, depth: 0, origin: null, job: null },
+      ...{ isTrustedSeed: false, fingerprint, domainKey: 'host' as const, nowMs: Date.now() },
+    };
+    await frontier.push([toFrontierRequest(new Request(site.url), context)], 'links');
+    await frontier.close();
+    expect((await run('crawl', 'news', '--exit-when-done', '-s', 'SCHEDULER_PERSIST=true')).code).toBe(1);
+    expect((await run('inspect', 'news', site.url)).stdout).toContain(
+      'a retry fails again: it may not connect to its private address. If you want the page, "crawlnode seed news URL"',
+    );
+    expect((await run('failed', 'news', 'retry')).code).toBe(0);
+    expect((await run('crawl', 'news', '--exit-when-done', '-s', 'SCHEDULER_PERSIST=true')).code).toBe(1);
     expect((await run('seed', 'news', site.url)).stdout).toContain('1 accepted');
     expect((await run('crawl', 'news', '--exit-when-done', '-s', 'SCHEDULER_PERSIST=true')).code).toBe(0);
     expect(await inspect(site.url)).toMatchObject({ state: 'seen' });

@@ -105,7 +105,9 @@ describe.each(engines)('on a terminal, of a crawl on the %s engine', (engine) =>
   it('it fits, takes another size, and ends at q with the terminal as it was', async () => {
     await fill();
     const view = startOnTerminal(['stats', 'news', '--watch'], here.project.dir);
-    await waitFor(() => view.screen()[0]?.includes(`news  (${engine})`), { what: 'the view' });
+    await waitFor(() => view.screen()[0]?.includes(`news  (${engine})`) && view.screen().length >= 24, {
+      what: 'the whole view',
+    });
     expect(view.screen()).toHaveLength(24);
     for (const line of view.screen()) expect(line.length).toBeLessThanOrEqual(80);
     expect(view.screen().join('\n')).toContain('paused by ann');
