@@ -83,6 +83,7 @@ export function crawlFacts(tx: Transaction): CrawlFacts | null {
       ({ id, number }) => factsOf(textOf(tx, `node:${incarnationName(id, number)}`)) ?? [],
     ),
     liveNodes: nodes.length,
+    storeCpuSeconds: null,
   };
 }
 
