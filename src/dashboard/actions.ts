@@ -8,7 +8,7 @@ import { isKept } from '../frontier/callback-error-keep.js';
 import type { Control } from '../frontier/frontier.js';
 import { HttpError } from './answer.js';
 import type { CrawlView } from './crawl-views.js';
-import { filterOf } from './lists.js';
+import { selectionOf } from './lists.js';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -34,15 +34,16 @@ const changes: Readonly<Record<string, Change>> = {
   stop: order('stopping'),
   seed,
   'failed/retry': async (crawl, body) => {
-    const filter = filterOf((name) => body[name]);
+    const isSelected = selectionOf(body);
     const frontier = await crawl.frontier();
-    // Their items were committed: they would come twice.
-    const pages = matchingFailed(frontier, (each) => !isKept(each.reason) && (filter?.(each) ?? true));
+    // Items of kept pages were committed: they would come twice.
+    const pages = matchingFailed(frontier, (each) => !isKept(each.failed.reason) && isSelected(each));
     return { ...nameOf(crawl), ...(await retryFailed(frontier, pages, crawl.source.settings)) };
   },
   'failed/purge': async (crawl, body) => {
+    const isSelected = selectionOf(body);
     const frontier = await crawl.frontier();
-    const pages = matchingFailed(frontier, filterOf((name) => body[name]) ?? (() => true));
+    const pages = matchingFailed(frontier, isSelected);
     return { ...nameOf(crawl), purged: await purgeFailed(frontier, pages) };
   },
 };
