@@ -1,4 +1,6 @@
 /** The server of the dashboard, over real HTTP: who may ask, what is answered, and what happens while the store is away. */
+
+import { rm } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,6 +11,7 @@ import { Spider } from '../../src/spider/spider.js';
 import { type ShownCrawl, showCrawl } from '../helpers/dashboard/shown-crawl.js';
 import { type RedisServer, startRedis } from '../helpers/redis/redis-server.js';
 import { own } from '../helpers/resources.js';
+import { tempDir } from '../helpers/temp-dir.js';
 import { waitFor } from '../helpers/wait-for.js';
 
 const TOKEN = 'correct-horse-battery-staple';
@@ -24,17 +27,16 @@ let crawl: ShownCrawl;
 let open: Dashboard;
 let guarded: Dashboard;
 
-async function start(more: Partial<DashboardOptions> = {}): Promise<Dashboard> {
-  const { settings } = loadSettings({
-    cwd: tmpdir(),
-    file: false,
-    env: {},
-    cli: { REDIS_URL: redis.url, METRICS_DOMAINS: '2' },
-  });
-  const shop: CrawlSource = {
+function sourceIn(cli: Record<string, string>): CrawlSource {
+  const { settings } = loadSettings({ cwd: tmpdir(), file: false, env: {}, cli });
+  return {
     ...{ spider: 'shop', job: null, settings, mask: (text) => text.replaceAll('hunter2', '***') },
     createSpider: async () => new Shop(),
   };
+}
+
+async function start(more: Partial<DashboardOptions> = {}): Promise<Dashboard> {
+  const shop = sourceIn({ REDIS_URL: redis.url, METRICS_DOMAINS: '2' });
   const empty: CrawlSource = { ...shop, spider: 'unbegun', createSpider: null };
   const dashboard = await startDashboard({
     ...{ host: '127.0.0.1', port: 0, token: null, hostNames: [], allowActions: true, metricsOnly: false },
@@ -363,6 +365,30 @@ describe('the stream', () => {
     expect(other.news().at(-1)).toEqual(events.news().at(-1));
     events.close();
     other.close();
+  });
+});
+
+describe('an embedded store', () => {
+  it('that was deleted is empty; one that is made anew is shown and used, without a restart', async () => {
+    const jobdir = tempDir('dashboard');
+    const shop = sourceIn({ JOBDIR: jobdir.dir });
+    const dashboard = await start({ list: async () => [shop] });
+    const seed = (name: string) =>
+      ask(dashboard, '/api/v1/crawls/shop/seed', ownPage(dashboard), {
+        seeds: [`https://${name}.example/`, `https://${name}.example/2`],
+      });
+    const pending = async () => (await ask(dashboard, '/api/v1/crawls/shop')).json().pending;
+    expect((await seed('a')).json()).toMatchObject({ accepted: 2 });
+    expect(await pending()).toBe(2);
+    await rm(jobdir.dir, { recursive: true });
+    await waitFor(async () => (await pending()) === 0, { what: 'the store that is gone' });
+    expect((await seed('b')).json()).toMatchObject({ accepted: 2 });
+    expect(await pending()).toBe(2);
+    await rm(jobdir.dir, { recursive: true });
+    expect((await seed('c')).json()).toMatchObject({ accepted: 2 });
+    expect((await ask(dashboard, '/metrics')).text).toContain(
+      'crawlnode_crawl_requests{crawl="shop",state="pending"} 2',
+    );
   });
 });
 
