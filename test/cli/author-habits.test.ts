@@ -112,6 +112,17 @@ describe('what only the line of the code tells', () => {
     });
   });
 
+  it.each([
+    ["yield* response.follow_all('a', this.parse);", 'it is followAll() here'],
+    ['yield { text: response.text() };', 'it is a property here: write text without ()'],
+    ["yield { text: response.body.decode('utf8') };", 'response.text is the page as text'],
+    ['yield Request(response.url);', 'write new Request(…)'],
+    ['yield { status: response.value.response.status };', 'an errback gets a Failure, with failure.response'],
+  ])('%s of an async generator is explained', async (body, said) => {
+    await named(`startUrls = ['${site.url}'];\nasync *parse(response) {\n  ${body}\n}`);
+    expect((await crawlLines(project, 'shop')).stderr).toContain(said);
+  });
+
   it('a promise that nobody awaits is told with its place', async () => {
     await named(
       `startUrls = ['${site.url}'];\nparse() {\n  Promise.reject(new Error('forgotten'));\n return { n: 1 };\n}`,
