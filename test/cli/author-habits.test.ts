@@ -385,3 +385,23 @@ it.each(['shop.cjs', 'shop.js'])(
     expect(stdout === 'shop\n' || stderr.includes('it is CommonJS')).toBe(true);
   },
 );
+
+describe('an argument that the spider does not read', () => {
+  it.each([
+    ['startUrls = [this.args.start ?? site]; parse() {}', 'start=x', null],
+    ["startUrls = [this.args['start'] ?? site]; parse() {}", 'start=x', null],
+    ['parse() { const { start } = this.args; }', 'start=x', null],
+    ['parse() { return Object.entries(this.args); }', 'strat=x', null],
+    ['startUrls = [this.args.start ?? site]; parse() {}', 'strat=x', 'argument strat; did you mean start?'],
+    [
+      'parse() { return { of: this.category }; }',
+      'category=x',
+      'argument category, as this.args.category would',
+    ],
+  ])('is warned of: %s with -a %s', async (body, arg, said) => {
+    await named(body.replaceAll('site', `'${site.url}'`));
+    const { stderr } = await run('crawl', 'shop', '--dry-run', '-a', arg);
+    if (said === null) expect(stderr).not.toContain('does not read');
+    else expect(stderr).toContain(`the spider shop does not read the ${said}`);
+  });
+});
