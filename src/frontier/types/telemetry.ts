@@ -4,8 +4,8 @@ import type { Control, NodeInfo } from './crawl.js';
 /** Amounts by name, as `telemetry/domain-counts.ts` names them. The store only adds them up. */
 export type DomainCounts = Readonly<Record<string, number>>;
 
-/** What keeps a node from taking requests. */
-export type NodeObstacle = 'store' | 'outbox' | 'browser';
+/** What keeps a node from taking requests. The store knows by itself of a node that is alone with a suspect. */
+export type NodeObstacle = 'store' | 'outbox' | 'browser' | 'suspect';
 
 /** What a node says of itself. */
 export interface NodeFacts {
@@ -163,6 +163,7 @@ export type LimitedBy =
   | 'store'
   | 'outbox'
   | 'browser'
+  | 'suspect'
   | 'paused'
   | 'stopping'
   | 'empty';

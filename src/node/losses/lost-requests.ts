@@ -6,8 +6,8 @@ import type { Logger } from '../../log.js';
 /** Such as `2 requests are lost: …`, with what to do. @param crawl its arguments in a command */
 export function lossMessage(lost: number, crawl: string): string {
   return (
-    `${howMany(lost, 'request')} ${lost === 1 ? 'is' : 'are'} lost: their records, or items that waited for a feed, vanished from the store, because somebody deleted keys or rows, or Redis ` +
-    `evicted them. ${whatToDo(crawl, true)}`
+    `${howMany(lost, 'request')} ${lost === 1 ? 'is' : 'are'} lost: their records, or items that waited for a feed, vanished from the store, because somebody deleted keys or rows, a stream ` +
+    `of seeds was trimmed before nodes had read it, or Redis evicted them. ${whatToDo(crawl, true)}`
   );
 }
 

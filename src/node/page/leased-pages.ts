@@ -96,17 +96,14 @@ export class Slots {
   }
 
   /**
-   * How many leases to ask for. None while a suspect is in progress, since a crash would hit the other pages too. None
-   * while settles of twice the concurrency are unanswered, so that results do not pile up while the store is away.
+   * How many leases to ask for. None while settles of twice the concurrency are unanswered, so that results do not pile up while
+   * the store is away.
    */
   free(): number {
     const { concurrency } = this.#options;
     if (this.#settling.size >= 2 * concurrency) return 0;
     let stalled = 0;
-    for (const flight of this.#inFlight) {
-      if (flight.lease.crashes > 0) return 0;
-      if (flight.isStalled) stalled++;
-    }
+    for (const flight of this.#inFlight) if (flight.isStalled) stalled++;
     return Math.max(0, concurrency - (this.#inFlight.size - stalled));
   }
 

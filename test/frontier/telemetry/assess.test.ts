@@ -139,7 +139,7 @@ describe('limitedBy', () => {
 
   it('store and outbox, where half of the nodes wait for one', () => {
     const ready = many(50);
-    for (const obstacle of ['store', 'outbox', 'browser'] as const) {
+    for (const obstacle of ['store', 'outbox', 'browser', 'suspect'] as const) {
       const nodes = [node(0, { obstacle }), node(16)];
       expect(assessed(crawl({ ready, nodes })).limitedBy).toBe(obstacle);
     }

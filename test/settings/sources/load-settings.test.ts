@@ -298,7 +298,7 @@ describe('refusals', () => {
 
   it('settings that contradict each other are refused', () => {
     const cli = { REDIS_START_URLS_AS_SET: 'true', REDIS_START_URLS_AS_ZSET: 'true' };
-    expect(refusal({ cli })).toContain('cannot be a set');
+    expect(refusal({ cli })).toContain('REDIS_START_URLS_AS_ZSET: it contradicts REDIS_START_URLS_AS_SET');
     expect(refusal({ cli: { NODE_TIMEOUT: '5' } })).toContain('two heartbeats');
   });
 });

@@ -29,10 +29,11 @@ end
 
 -- What the live nodes have reported last.
 local function reports(crawl)
-  local fields, found = {}, {}
-  for _, incarnation in ipairs(redis.call('ZRANGE', crawl.keys.nodes, 0, -1)) do fields[#fields + 1] = 'node:' .. incarnation end
-  for _, text in ipairs(lists.read('HMGET', crawl.keys.telemetry, fields)) do
+  local fields, found, incarnations = {}, {}, redis.call('ZRANGE', crawl.keys.nodes, 0, -1)
+  for i, incarnation in ipairs(incarnations) do fields[i] = 'node:' .. incarnation end
+  for i, text in ipairs(lists.read('HMGET', crawl.keys.telemetry, fields)) do
     local facts = text and reader.json(string.match(text, ' (.*)') or '')
+    if facts and incarnations[i] == meta.get(crawl, 'volunteer') then facts.obstacle = 'suspect' end
     if facts then found[#found + 1] = facts end
   end
   return found
