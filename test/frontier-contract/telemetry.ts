@@ -216,6 +216,9 @@ export function telemetry(crawl: () => Crawl): void {
       expect(short[0]).toEqual(now);
       expect((await telemetry.history('minute', from, Date.now() + 10_000))[0]).toEqual(now);
       expect(await telemetry.history('minute', 0, 60_000)).toEqual([]);
+      // All of time: only what is kept is looked for.
+      for (const step of ['ten_seconds', 'minute'] as const)
+        expect((await telemetry.history(step, 0, 8.64e15))[0]).toEqual(now);
       expect((await one.frontier.snapshot()).assessment).toEqual({ ...assessment, wantedNodes: 3 });
     });
 
