@@ -4,7 +4,6 @@ import { type Authorize, httpAuthOf } from '../../downloader/http-auth.js';
 import { SessionCookies } from '../cookies/session-cookies.js';
 import type { LinkRules } from '../links/filter-links.js';
 import { seenLinksOf } from '../links/seen-links.js';
-import type { Slots } from '../page/leased-pages.js';
 import type { PageDeps } from '../page/page-work.js';
 import { type ConditionalRequests, conditionalRequestsOf } from '../recrawl/conditional-requests.js';
 import { RobotsGate } from '../robots/robots-gate.js';
@@ -21,8 +20,11 @@ export interface IncarnationContext {
   readonly onError: (error: unknown) => void;
 }
 
-/** What the pages of this incarnation are processed with. */
-export function pageDepsOf(context: IncarnationContext, slots: Slots): PageDeps {
+/** What the pages of this incarnation are processed with. @param pages how many are in progress, and how many have ended */
+export function pageDepsOf(
+  context: IncarnationContext,
+  pages: { readonly inFlight: number; readonly ended: number },
+): PageDeps {
   const { node, rules } = context;
   const { delays, failedStartPages, deadEnds, hangingDomains, signals, outage } = node;
   const {
@@ -45,8 +47,8 @@ export function pageDepsOf(context: IncarnationContext, slots: Slots): PageDeps 
     recrawl: recrawlOf(context),
     cookies: new SessionCookies(options.cookies, log),
     onDropped: (answer) => node.droppedLinks.hear(answer),
-    hasOtherPages: () => slots.inFlight > 1,
-    endedPages: () => slots.ended,
+    hasOtherPages: () => pages.inFlight > 1,
+    endedPages: () => pages.ended,
   };
 }
 

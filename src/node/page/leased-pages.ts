@@ -15,19 +15,13 @@ import { CrawlnodeError, FrontierUnavailableError } from '../../errors.js';
 import { type Effects, type Lease, noEffects, type Outcome } from '../../frontier/frontier.js';
 import type { PageLinks } from '../links/page-links.js';
 import type { IncarnationContext } from '../membership/incarnation-parts.js';
+import type { Tally } from '../telemetry/node-telemetry.js';
 import { Flight } from './flight.js';
 
 /**
  * How many stalled requests may wait beside the slots, as a multiple of the concurrency. Each holds a socket and a lease.
  */
 const STALLED_PER_SLOT = 4;
-
-/** What this node has committed since it started; it outlives a change of incarnation. */
-export interface Tally {
-  pages: number;
-  failed: number;
-  items: number;
-}
 
 export class Slots {
   readonly #context: IncarnationContext;
