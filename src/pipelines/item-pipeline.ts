@@ -7,7 +7,7 @@ import { leastJsonChars, lostInJson } from '../http/message/record/json-safe.js'
 import type { FileResult, JsonObject, WaitingItem } from '../http/message/record/request-record.js';
 import type { CrawlContext } from '../user-code/crawl-context.js';
 import { type OpenModules, openModules } from '../user-code/open-modules.js';
-import { whereThrown } from '../user-code/where-thrown.js';
+import { thrownAt } from '../user-code/where-thrown.js';
 import type { FileStage, FileStep } from './files/file-stage.js';
 import { type LoadedPipeline, type LoadOptions, loadStages, type PipelineInput } from './load-pipelines.js';
 
@@ -268,7 +268,7 @@ async function filesOf(
     if (isDrop(error) || closingReason(error) !== null) throw error;
     throw error instanceof CrawlnodeError && error.code === 'pipeline_error'
       ? error
-      : pipelineError(name, error, whereThrown(error));
+      : pipelineError(name, error, thrownAt(error));
   }
 }
 
@@ -285,7 +285,7 @@ async function runPipeline(
   } catch (error) {
     if (isDrop(error) || closingReason(error) !== null) throw error;
     const refusal = isOfFrozenInput(error) ? takesInput(messageOf(error)) : error;
-    throw pipelineError(pipeline.name, refusal, whereThrown(error));
+    throw pipelineError(pipeline.name, refusal, thrownAt(error));
   }
   if (result === undefined) return item;
   if (result === input || isCopyOf(input, result)) {
@@ -364,8 +364,7 @@ function isDrop(error: unknown): error is DropItem {
   );
 }
 
-/** @param where the place in the pipeline's own code that threw; null where crawlnode refuses what it gave */
-function pipelineError(name: string, cause: unknown, where: string | null = null): CrawlnodeError {
-  const place = where === null ? '' : ` (${where})`;
+/** @param place in the pipeline's own code that threw; none where crawlnode refuses what it gave */
+function pipelineError(name: string, cause: unknown, place = ''): CrawlnodeError {
   return new CrawlnodeError('pipeline_error', `${name}: ${messageOf(cause)}${place}`, { cause });
 }

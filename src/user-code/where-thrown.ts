@@ -19,6 +19,12 @@ export function whereThrown(error: unknown): string | null {
   return null;
 }
 
+/** The same in parentheses, behind a message; empty without one. */
+export function thrownAt(error: unknown): string {
+  const where = whereThrown(error);
+  return where === null ? '' : ` (${where})`;
+}
+
 /** A path for messages: relative when it is below the working folder. */
 export function shortPath(file: string): string {
   const relative = path.relative('', file);
