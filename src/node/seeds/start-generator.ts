@@ -21,7 +21,7 @@ import type { FrontierRequest } from '../../http/message/record/request-record.j
 import { Request } from '../../http/message/request.js';
 import type { Logger } from '../../log.js';
 import type { Spider } from '../../spider/spider.js';
-import { whereThrown } from '../../user-code/where-thrown.js';
+import { placeOf } from '../../user-code/where-thrown.js';
 import type { LinkRules } from '../links/filter-links.js';
 import type { Outage } from '../membership/outage.js';
 import type { Alarm } from '../membership/wake-up.js';
@@ -100,11 +100,10 @@ async function readAll(deps: StartDeps): Promise<void> {
       await outage.through('close', stop, () => frontier.closeRun(closing));
       return;
     }
-    const where = whereThrown(error);
     const what = `start() of the spider "${spider.name}" failed after ${howMany(pusher.count, 'request')}`;
     throw new CrawlnodeError(
       'start_failed',
-      `${what}: ${messageOf(error)}${where === null ? '' : ` (${where})`}; the next node runs it again from its beginning`,
+      `${what}: ${messageOf(error)}${placeOf(error)}; the next node runs it again from its beginning`,
       { cause: error },
     );
   } finally {
