@@ -9,7 +9,7 @@ import type { PageLimits } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
 import { withinTimeout } from '../../user-code/callback-timeout.js';
 import type { Loaded } from '../../user-code/numbered-modules.js';
-import { describeError, thrownAt } from '../../user-code/where-thrown.js';
+import { describeError, placeOf } from '../../user-code/where-thrown.js';
 import type { Thrown } from './downloader-chain.js';
 import type { SpiderMiddleware, SpiderResult } from './spider-middleware.js';
 
@@ -150,7 +150,7 @@ function asError(error: unknown): Error {
 function failed(name: string, method: keyof SpiderMiddleware, cause: unknown): CrawlnodeError {
   return new CrawlnodeError(
     'middleware_error',
-    `${name}: ${method}: ${describeError(cause)}${thrownAt(cause)}`,
+    `${name}: ${method}: ${describeError(cause)}${placeOf(cause)}`,
     {
       cause,
     },
