@@ -31,10 +31,10 @@ export function Failed({ crawl, allowActions }: FailedProps): VNode {
 
   const act = async (action: 'retry' | 'purge', group: FailedGroup) => {
     try {
-      const done = await post<Record<string, number>>(
-        `${crawlPath(crawl)}/failed/${action}`,
-        filterOf(group),
-      );
+      const { reason, status, domain } = group;
+      const done = await post<Record<string, number>>(`${crawlPath(crawl)}/failed/${action}`, {
+        group: { reason, status, domain },
+      });
       const stay = done.withoutRecord
         ? `; ${n(done.withoutRecord)} stay, as their records were not kept`
         : '';

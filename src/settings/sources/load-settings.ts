@@ -5,7 +5,7 @@
 import { SettingsError } from '../../errors.js';
 import type { Definition } from '../kinds.js';
 import { displayValue } from '../mask-secrets.js';
-import { middlewareProblems, missingNulls, misspeltNulls, switchedOff } from '../middleware-settings.js';
+import { middlewareProblems, misspeltNulls, switchedOff } from '../middleware-settings.js';
 import { didYouMean } from '../nearest.js';
 import { checkOwn, missingOf, ownContradictions } from '../own/own-checks.js';
 import { type OwnSettings, settingDefinition } from '../own/own-settings.js';
@@ -192,7 +192,7 @@ function assemble(
     if (given && definition.ignored !== null)
       notices.push(`${given.where}: ${name} has no effect: ${definition.ignored}`);
   }
-  notices.push(...unusedDupefilterSettings(values), ...missingNulls(values, projectDir));
+  notices.push(...unusedDupefilterSettings(values));
   notices.push(...unknownRedisParams(values.get('REDIS_PARAMS')));
   for (const [name, definition] of own?.definitions ?? []) {
     const given = values.get(name);
