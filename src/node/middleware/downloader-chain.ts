@@ -13,7 +13,7 @@ import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
 import { withinTimeout } from '../../user-code/callback-timeout.js';
 import type { Loaded } from '../../user-code/numbered-modules.js';
-import { describeError, whereThrown } from '../../user-code/where-thrown.js';
+import { describeError, placeOf } from '../../user-code/where-thrown.js';
 import type { DownloaderMiddleware } from './downloader-middleware.js';
 
 /** What a pass through the modules led to. */
@@ -168,10 +168,8 @@ function thrownBy(
   { url }: Request,
   error: unknown,
 ): Extract<Step, { kind: 'thrown' }> {
-  const where = whereThrown(error);
-  const place = where === null ? '' : ` (${where})`;
   // The message is logged and stored, and a URL in it may contain a password.
-  const message = maskUrls(`${by}: ${method} failed on ${url}: ${describeError(error)}${place}`);
+  const message = maskUrls(`${by}: ${method} failed on ${url}: ${describeError(error)}${placeOf(error)}`);
   return {
     kind: 'thrown',
     thrown: { by, message, error: error instanceof Error ? error : new Error(messageOf(error)) },
