@@ -173,6 +173,14 @@ export function telemetry(crawl: () => Crawl): void {
       expect(found!.readyDomains).toBe(1);
     });
 
+    it('have the CPU time of a Redis server, which grows', async () => {
+      const { frontier } = await crawl().node();
+      const used = async () => (await frontier.telemetry.facts())!.storeCpuSeconds;
+      const before = await used();
+      if (frontier.engine === 'embedded') expect(before).toBeNull();
+      else expect(await used()).toBeGreaterThan(before!);
+    });
+
     it('count the domains with pending requests through leases, releases and a repair', async () => {
       const { frontier } = await crawl().node();
       const queued = async () => (await frontier.telemetry.facts())!.queuedDomains;

@@ -44,6 +44,13 @@ const columns: readonly Column<CrawlStats>[] = [
     cell: ({ eta }) => (eta?.seconds == null ? '–' : duration(eta.seconds * 1_000)),
   },
   { title: 'Stored', kind: 'number', wide: true, cell: ({ bytes }) => byteSize(sumOf(bytes)) },
+  { title: 'Age', kind: 'number', wide: true, cell: ({ beganAtMs }) => ago(beganAtMs) },
+  {
+    title: 'Last run',
+    kind: 'number',
+    wide: true,
+    cell: ({ run, nodes }) => (nodes.length > 0 ? 'now' : ago(run && (run.endedAt ?? run.startedAt))),
+  },
 ];
 
 export function CrawlsView(): VNode {
@@ -88,4 +95,8 @@ function nameOf({ spider, job }: CrawlStats): string {
 
 function sumOf(bytes: CrawlStats['bytes']): number {
   return Object.values(bytes).reduce((total, part) => total + part, 0);
+}
+
+function ago(atMs: number | null): string {
+  return atMs === null ? '–' : duration(Math.max(0, Date.now() - atMs));
 }

@@ -265,6 +265,7 @@ function history(nowMs: number, nodes: number): HistoryPoint[] {
         nodes: hasDied ? nodes : nodes + 1,
         wantedNodes: hasDied ? 5 : 4,
       },
+      ...{ nodesCpu: isPaused ? 0.1 : 1.8, storeCpuSeconds: n * 1.4 },
       limitedBy: isPaused ? 'paused' : hasDied ? 'nodes' : 'domain_concurrency',
     });
   }

@@ -83,6 +83,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys, call: Cal
     shape: readShape(meta),
     queueLimit: instant(meta.queue_limit),
     beganAtMs: instant(meta.began),
+    usedAtMs: meta.clock === undefined ? instant(meta.began) : number('clock') - number('clock_ahead'),
     seenSinceMs: instant(meta.seen_since ?? meta.began),
   };
 }
