@@ -44,7 +44,13 @@ onEachEngine('on the %s engine', (engine) => {
       ALLOW_PRIVATE_ADDRESSES: true,
       ITEM_PIPELINES: '{"RedisPipeline":300}',
     };
-    const limited = { ...common, SCHEDULER_MEMORY_LIMIT: 100_000, WAIT_TIMEOUT: 2, DOWNLOAD_DELAY: 0.04, SCHEDULER_QUEUE_LIMIT: 50 };
+    const limited = {
+      ...common,
+      SCHEDULER_MEMORY_LIMIT: 100_000,
+      WAIT_TIMEOUT: 2,
+      DOWNLOAD_DELAY: 0.04,
+      SCHEDULER_QUEUE_LIMIT: 50,
+    };
     const crawl = (name: string, values: Record<string, unknown>) =>
       runCli(['crawl', name, '--exit-when-done', ...set(values)], { cwd: here.project.dir });
     const ended = await crawl('news', limited);
