@@ -71,12 +71,12 @@ function stalled({ crawlArguments }: NodeView): NodeEnding {
  */
 export function withLosses(
   end: NodeEnding,
-  { lost }: Pick<CrawlState, 'lost'>,
+  { lost, cameBack }: Pick<CrawlState, 'lost' | 'cameBack'>,
   { crawlArguments }: Pick<NodeView, 'crawlArguments'>,
 ): NodeEnding {
   if (lost === 0) return end;
   const reason = end.reason === 'finished' ? 'requests_lost' : end.reason;
-  return { ...end, reason, exitCode: 1, message: lossMessage(lost, crawlArguments) };
+  return { ...end, reason, exitCode: 1, message: lossMessage(lost, crawlArguments, cameBack) };
 }
 
 /**
