@@ -142,16 +142,19 @@ export class CrawlViews {
     const found = await this.#all();
     const crawls: CrawlStats[] = [];
     const problems: string[] = [];
-    let { atMs, failure } = found;
+    let { failure } = found;
+    const readAtMs: number[] = [];
     for (const { view, row } of await Promise.all(found.value.map(rowOf))) {
       if (row instanceof RefusedError) problems.push(`${view.name}: ${view.source.mask(messageOf(row))}`);
       else if (row instanceof Error) throw row;
       else {
         crawls.push(row.value);
-        atMs = Math.min(atMs, row.atMs);
+        readAtMs.push(row.atMs);
         failure ??= row.failure;
       }
     }
+    // Numbers are newer than the list of names, which is read less often.
+    const atMs = Math.min(...(readAtMs.length === 0 ? [found.atMs] : readAtMs));
     return { value: { crawls, problems }, atMs, failure };
   }
 
