@@ -17,6 +17,7 @@ import {
   type DownloadPurpose,
   type DownloadUnderWay,
   Exchange,
+  type SharedByClients,
 } from './exchange.js';
 import { openStream } from './open-stream.js';
 import { type Reach, refusalOfUrl } from './private-addresses.js';
@@ -24,7 +25,7 @@ import { ProxiedDownload } from './proxies/proxied-download.js';
 import { ProxyClients } from './proxies/proxy-clients.js';
 import { noProxies, type ProxyOptions, ProxyRoutes } from './proxies/proxy-routes.js';
 import type { Limits } from './request-limits.js';
-import { PACE_INTERVAL_MS } from './stalled-downloads.js';
+import { PACE_INTERVAL_MS, UsualLatency } from './stalled-downloads.js';
 import type { DownloadRequest } from './wire-request.js';
 
 export type { Download, DownloadPurpose, DownloadRequest, DownloadUnderWay, PageTurn };
@@ -147,7 +148,7 @@ export function createDownloader(given: DownloaderOptions): Downloader {
         signal.removeEventListener('abort', abort);
       }
     },
-    enter: (bodyBytes) => clients.budget.enter(bodyBytes),
+    enter: (bodyBytes) => clients.shared.budget.enter(bodyBytes),
     async close() {
       closed = true;
       clearInterval(pacer);
@@ -180,15 +181,15 @@ function failed(error: DownloadError): DownloadUnderWay {
 class Clients {
   readonly ofProxies: ProxyClients;
   readonly #options: DownloaderOptions;
-  readonly budget: BodyBudget;
+  readonly shared: SharedByClients;
   readonly #agents = new Map<Reach, Agents>();
   readonly #strict = new Map<Reach, Client>();
   readonly #lenient = new Map<Reach, Client>();
 
   constructor(options: DownloaderOptions) {
     this.#options = options;
-    this.budget = new BodyBudget(options.bufferBytes);
-    this.ofProxies = new ProxyClients(options, this.budget);
+    this.shared = { budget: new BodyBudget(options.bufferBytes), usual: new UsualLatency() };
+    this.ofProxies = new ProxyClients(options, this.shared);
   }
 
   for(request: DownloadRequest, isLenient: boolean): Client {
@@ -219,7 +220,7 @@ class Clients {
       agents,
       forwardingProxy: null,
       limits: options,
-      budget: this.budget,
+      ...this.shared,
       log: options.log ?? silentLogger,
     };
   }
