@@ -67,7 +67,7 @@ export interface DownloadOptions {
    * beginning.
    */
   readonly beginByMs?: number;
-  /** Called when the download stalls (`DownloadUnderWay.isStalled`): another one may begin. */
+  /** Called when the download stalls, or is only being inflated: another one may begin. */
   readonly onStall?: () => void;
 }
 
@@ -117,10 +117,12 @@ export function createDownloader(given: DownloaderOptions): Downloader {
     } catch (error) {
       return failed(toDownloadError(error, request.url));
     }
+    let wasIdle = false;
     const checkPace = () => {
-      const wasStalled = exchange.isStalled;
       exchange.checkPace();
-      if (!wasStalled && exchange.isStalled) how.onStall?.();
+      const isIdle = exchange.isStalled || exchange.isReceived;
+      if (isIdle && !wasIdle) how.onStall?.();
+      wasIdle = isIdle;
     };
     const call = { abort: exchange.abort, checkPace };
     underWay.add(call);
@@ -169,6 +171,7 @@ function failed(error: DownloadError): DownloadUnderWay {
   return {
     result: Promise.reject(error),
     isStalled: false,
+    isReceived: false,
     timeOut: doNothing,
     abort: doNothing,
   };

@@ -41,6 +41,8 @@ export interface DownloadUnderWay {
   readonly result: Promise<Download>;
   /** Nothing has been received for a second, or where servers answer fast for a shorter time; or less than the minimum rate requires. */
   readonly isStalled: boolean;
+  /** All of it was received, and it is being inflated. */
+  readonly isReceived: boolean;
   /** Fail it as a `timeout`; no effect when it has ended. @param says the reason. */
   timeOut(says: string): void;
   /** Fail it as `aborted`; no effect when it has ended. */
@@ -129,6 +131,10 @@ export class Exchange implements DownloadUnderWay {
   /** Nothing is being received. The download continues, but does not count against the concurrency of the node. */
   get isStalled(): boolean {
     return !this.#settled && !this.#isDecoding && !this.#body.isPaused && this.#pace.isStalled;
+  }
+
+  get isReceived(): boolean {
+    return this.#isDecoding;
   }
 
   /** Fail it as `timeout`. */

@@ -78,11 +78,14 @@ export class Slots {
     return this.#ended;
   }
 
-  /** Slots in use: a page whose download stalls has none. */
+  /** Slots in use. A page whose download stalls has none, nor one that was received and waits, up to as many as there are slots. */
   get used(): number {
-    let used = 0;
-    for (const flight of this.#inFlight) if (!flight.isStalled) used++;
-    return used;
+    let [active, received] = [0, 0];
+    for (const flight of this.#inFlight) {
+      if (flight.isReceived) received++;
+      else if (!flight.isStalled) active++;
+    }
+    return active + Math.max(0, received - this.#options.concurrency);
   }
 
   /** For how long this node has had the lease that it holds for longest; 0 for none. */
@@ -102,12 +105,8 @@ export class Slots {
   free(): number {
     const { concurrency } = this.#options;
     if (this.#settling.size >= 2 * concurrency) return 0;
-    let stalled = 0;
-    for (const flight of this.#inFlight) {
-      if (flight.lease.crashes > 0) return 0;
-      if (flight.isStalled) stalled++;
-    }
-    return Math.max(0, concurrency - (this.#inFlight.size - stalled));
+    for (const { lease } of this.#inFlight) if (lease.crashes > 0) return 0;
+    return Math.max(0, concurrency - this.used);
   }
 
   begin(lease: Lease, askedAt: number): Flight {
