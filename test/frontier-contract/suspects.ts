@@ -1,6 +1,13 @@
 /** A request whose node died is processed alone, and given up after three crashes. */
 import { describe, expect, it } from 'vitest';
-import { type CrashedRequest, MAX_CRASHES, MAX_CRASHES_AMONG_KILLS } from '../../src/frontier/frontier.js';
+import {
+  ALONE_MS,
+  type CrashedRequest,
+  MAX_CRASHES,
+  MAX_CRASHES_AMONG_KILLS,
+} from '../../src/frontier/frontier.js';
+import { assessNow } from '../../src/frontier/telemetry/assess.js';
+import { nodeFacts } from './telemetry-examples.js';
 import { beat, type Crawl, commit, type Node, nameOf, request, take, takeOne, until } from './world.js';
 
 const quick = { tunables: { nodeTimeoutMs: 300 } };
@@ -40,6 +47,56 @@ export function suspects(crawl: () => Crawl): void {
       expect(nameOf(await takeOne(other.frontier))).toBe('good');
       await commit(volunteer.frontier, held);
       expect(nameOf(await takeOne(volunteer.frontier))).toBe('poison');
+    });
+
+    it('is leased to a node whose other pages take long, and then it alone is blamed for the death of that node', async ({
+      skip,
+    }) => {
+      const clock = crawl().clockOr(skip);
+      const peer = await crawl().node(quick);
+      const volunteer = await crawl().node(quick);
+      await peer.frontier.push([request('slow-1'), request('slow-2'), request('poison')], 'links');
+      await take(volunteer.frontier, 2);
+      const doomed = await crawl().node(quick);
+      await takeOne(doomed.frontier);
+      await crawl().recoverUntil(1, [peer, volunteer]);
+      expect((await volunteer.frontier.lease(5, 2)).leases).toEqual([]);
+      await volunteer.frontier.telemetry.report(volunteer.joined.incarnation, {
+        sequence: 1,
+        domains: [],
+        events: [],
+        node: { ...nodeFacts, slotsUsed: 2 },
+      });
+      expect(await assessNow(peer.frontier.telemetry, 100)).toMatchObject({
+        assessment: { limitedBy: 'suspect' },
+      });
+      clock.setForward(ALONE_MS);
+      await Promise.all([peer, volunteer].map(beat));
+      expect((await volunteer.frontier.lease(5, 2)).leases.map(nameOf)).toEqual(['poison']);
+      await crawl().recoverUntil(3, [peer]);
+      const crashesOf = async (name: string) => (await peer.frontier.inspect(request(name))).crashes;
+      expect(await crashesOf('poison')).toBe(2);
+      expect([await crashesOf('slow-1'), await crashesOf('slow-2')]).toEqual([0, 0]);
+    });
+
+    it('whose own page takes long keeps its node from other work only for a while, and from the next suspect', async ({
+      skip,
+    }) => {
+      const clock = crawl().clockOr(skip);
+      const peer = await crawl().node(quick);
+      await peer.frontier.push([request('slow'), request('next')], 'links');
+      await crashWith(peer, 2);
+      await peer.frontier.push([request('good')], 'links');
+      const slow = await takeOne(peer.frontier);
+      expect((await peer.frontier.lease(5, 1)).leases).toEqual([]);
+      clock.setForward(ALONE_MS);
+      await beat(peer);
+      const good = await takeOne(peer.frontier);
+      expect([slow, good].map(nameOf)).toEqual(['slow', 'good']);
+      await commit(peer.frontier, good);
+      expect((await peer.frontier.lease(5, 1)).leases).toEqual([]);
+      await commit(peer.frontier, slow);
+      expect(nameOf(await takeOne(peer.frontier))).toBe('next');
     });
 
     it('is one at a time, the others waiting for their turn', async () => {

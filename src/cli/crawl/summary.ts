@@ -53,7 +53,7 @@ export function printSummary(output: Context, summary: Summary): void {
       ...reportFields(result),
       customStats: masked(context, customStats),
       feeds: files,
-      leftOut: leftOut.map(({ path, fields, items: count }) => ({ path, fields: [...fields], items: count })),
+      leftOut: leftOut.map(({ fields, ...file }) => ({ ...file, fields: [...fields] })),
     });
     return;
   }
@@ -62,7 +62,7 @@ export function printSummary(output: Context, summary: Summary): void {
   const seconds = (elapsedMs / 1000).toFixed(1);
   say(`${crawlName({ spider, job })}: ${reason}, ${pagesOf(result, nodes)}, ${seconds} s${where}`);
   if (message !== null) say(oneLine(context.mask(message)));
-  const byStatus = statusLine(run?.statuses ?? {});
+  const byStatus = statusLine(run?.statuses ?? {}, run?.redirects ?? 0);
   if (byStatus !== null) say(byStatus);
   const speed = speedLine(result);
   if (speed !== null) say(speed);
@@ -100,7 +100,12 @@ export function printSummary(output: Context, summary: Summary): void {
     );
   }
   for (const { path } of feeds) print(context, `items: ${path}`);
-  for (const { path, fields, items: count } of leftOut) {
+  for (const { path, fields, items: count, absent } of leftOut) {
+    if (absent.length > 0)
+      say(
+        `${path} has no value for ${oneLine(absent.join(', '))} (fields of FEEDS): no item of this run has such a field`,
+      );
+    if (fields.size === 0) continue;
     const names = oneLine([...fields].slice(0, SHOWN_FIELDS).join(', '));
     const more =
       fields.size > SHOWN_FIELDS ? ` and ${howMany(fields.size - SHOWN_FIELDS, 'more field')}` : '';
@@ -117,14 +122,15 @@ export function printSummary(output: Context, summary: Summary): void {
   }
 }
 
-/** How many pages of the run ended with which status, over all nodes; null where all ended with 200. */
-function statusLine(statuses: Readonly<Record<string, number>>): string | null {
+/** How many pages of the run ended with which status, over all nodes; null where all ended with 200 and none redirected. */
+function statusLine(statuses: Readonly<Record<string, number>>, redirects: number): string | null {
   const counts = mostFirst(statuses);
-  if (counts.every(([status]) => status === '200')) return null;
+  if (redirects === 0 && counts.every(([status]) => status === '200')) return null;
   const parts = counts.map(([status, count]) => {
     const answer = status === NO_RESPONSE ? 'without a response' : `with status ${status}`;
     return `${n(count)} ${answer}`;
   });
+  if (redirects > 0) parts.push(howMany(redirects, 'redirect'));
   return `pages of the run: ${parts.join(', ')}`;
 }
 

@@ -16,6 +16,8 @@ const obstacles: Readonly<Record<NodeObstacle, string>> = {
   store: 'a node waits for the store, which is full or does not answer',
   outbox: 'committed items wait to be written, and no further pages begin until there is room',
   browser: 'pages wait for a browser',
+  suspect:
+    'a node died with requests in progress: they are processed one at a time, and their node takes nothing else, so that a page that kills nodes is found',
 };
 
 /** The first reason that holds: orders, then obstacles of nodes, then what the requests wait for. */

@@ -44,6 +44,11 @@ export const MAX_CRASHES = 3;
 /** The same while nodes die that no request explains: then somebody kills them from outside. */
 export const MAX_CRASHES_AMONG_KILLS = 5;
 /**
+ * So long a node takes nothing else at a suspect: until what it held before is over, and while it processes the suspect. What takes
+ * longer is a slow download, which must not stop a crawl.
+ */
+export const ALONE_MS = 5_000;
+/**
  * Somebody kills nodes from outside while two deaths that no suspect explains lie within so many node timeouts, or so many ms
  * if that is longer. A request that kills its nodes explains one of them, its first.
  */
@@ -97,6 +102,8 @@ export const READY_DOMAINS_READ = 200;
 export const HISTORY_STEP_MS = 10_000;
 export const HISTORY_POINTS = 360;
 export const HISTORY_LONG_STEP_MS = 60_000;
+/** With the largest STATS_HISTORY, a week. */
+export const HISTORY_LONG_POINTS = 10_080;
 /** Events that are kept. */
 export const MAX_EVENTS = 500;
 /** Dead nodes are shown for a day, the last ones. */

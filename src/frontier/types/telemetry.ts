@@ -4,8 +4,8 @@ import type { Control, NodeInfo } from './crawl.js';
 /** Amounts by name, as `telemetry/domain-counts.ts` names them. The store only adds them up. */
 export type DomainCounts = Readonly<Record<string, number>>;
 
-/** What keeps a node from taking requests. */
-export type NodeObstacle = 'store' | 'outbox' | 'browser';
+/** What keeps a node from taking requests. The store knows by itself of a node that is alone with a suspect. */
+export type NodeObstacle = 'store' | 'outbox' | 'browser' | 'suspect';
 
 /** What a node says of itself. */
 export interface NodeFacts {
@@ -147,6 +147,8 @@ export interface CrawlFacts {
   readonly nodes: readonly NodeFacts[];
   /** Live nodes, those included that have not reported yet. */
   readonly liveNodes: number;
+  /** CPU time of the whole Redis server since its start, in seconds; null on the embedded engine, and where INFO may not be asked. */
+  readonly storeCpuSeconds: number | null;
 }
 
 /** What keeps a crawl from being faster. */
@@ -161,6 +163,7 @@ export type LimitedBy =
   | 'store'
   | 'outbox'
   | 'browser'
+  | 'suspect'
   | 'paused'
   | 'stopping'
   | 'empty';
@@ -208,6 +211,10 @@ export interface HistoryPoint {
   readonly limitedBy: LimitedBy;
   /** At this instant alone. */
   readonly wantedNodes: number;
+  /** CPU time of all nodes per second of time, as they reported it last: 1 is one core. */
+  readonly nodesCpu: number;
+  /** As in `CrawlFacts`. */
+  readonly storeCpuSeconds: number | null;
 }
 
 /** Of history: a point for each, while nodes run. */

@@ -68,11 +68,11 @@ export function findLease(
   return row !== undefined && tokenText(node, row.token) === token ? row : null;
 }
 
-/** The leased requests of a node, at most `max`, in the order of acceptance. A node holds some dozens. */
+/** The leased requests of a node, at most `max`, in the order of their leases. A node holds some dozens. */
 export function leasesOf({ sql, space }: Transaction, node: number, max = 100_000): LeasedRow[] {
   return sql.all`
     SELECT n, id, domain, rank, arrival, crashes, node, token, leased_at FROM request
-    WHERE node = ${node} AND state = 'leased' AND space = ${space} ORDER BY n LIMIT ${max}`;
+    WHERE node = ${node} AND state = 'leased' AND space = ${space} ORDER BY token LIMIT ${max}`;
 }
 
 /**

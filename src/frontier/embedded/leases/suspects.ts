@@ -1,15 +1,10 @@
-/**
- * Suspects: requests whose node died while processing them. One node at a time volunteers: it takes nothing more until
- * it holds nothing, then processes one suspect alone. So a poison page kills one node at a time, and no innocent page
- * dies with it. Suspects with the fewest crashes come first: while somebody kills nodes from outside, the deaths spread over
- * many suspects, and the one with the most crashes is judged last.
- */
-import { type Lease, SUSPECTS_READ } from '../../frontier.js';
+/** Suspects: requests whose node died while it held them. docs/internals/leasing.md has the rules. */
+import { ALONE_MS, type Lease, SUSPECTS_READ } from '../../frontier.js';
 import type { Transaction } from '../base/transaction.js';
 import { dueAtOf, startDelayTimer } from '../domains/delay-timer.js';
 import { concurrencyOf } from '../domains/domain-state.js';
 import type { NodeRow } from '../nodes/node-row.js';
-import { grantLease } from './lease-records.js';
+import { grantLease, leasesOf } from './lease-records.js';
 
 interface Suspect {
   readonly n: number;
@@ -33,23 +28,26 @@ export function chooseSuspect({ sql, space, tally, domains, crawl, nowMs }: Tran
 
 /**
  * Make this node the volunteer where there is none and a suspect may be leased.
- * @returns whether it is the volunteer, and the suspect that it gets, if it holds no other request.
+ * @returns whether it is the volunteer, and the suspect that it gets, if it may have it now.
  */
 export function volunteer(
   tx: Transaction,
-  holder: NodeRow,
+  { number }: NodeRow,
   holding: number,
 ): { readonly isVolunteer: boolean; readonly suspect: Suspect | null } {
-  const { tally } = tx;
-  const isOurs = tally.volunteer === holder.number;
-  if (tally.volunteer !== 0 && !isOurs && tx.nodes.findAlive(tally.volunteer) !== null) {
+  const { tally, nowMs } = tx;
+  const isOurs = tally.volunteer === number;
+  const isOthers = tally.volunteer !== 0 && !isOurs && tx.nodes.findAlive(tally.volunteer) !== null;
+  if (isOthers || (tally.volunteer === 0 && tally.suspects === 0)) {
     return { isVolunteer: false, suspect: null };
   }
-  const isBusy = holder.leased > 0 || holding > 0;
-  // It still processes a suspect, or finishes its other leases first.
+  const held = leasesOf(tx, number);
+  const newest = held.at(-1);
+  // A page whose lease is lost may still run.
+  const isBusy = holding > held.length || (newest !== undefined && nowMs - newest.leased_at < ALONE_MS);
   if (isOurs && isBusy) return { isVolunteer: true, suspect: null };
-  const suspect = chooseSuspect(tx);
-  tally.volunteer = suspect === null ? 0 : holder.number;
+  const suspect = held.some(({ crashes }) => crashes > 0) ? null : chooseSuspect(tx);
+  tally.volunteer = suspect === null ? 0 : number;
   return { isVolunteer: suspect !== null, suspect: isBusy ? null : suspect };
 }
 

@@ -17,7 +17,7 @@ import { delay, hexOf } from '../queue/requests.js';
 import { noteDeath } from '../telemetry/events.js';
 import { incarnationNumber, type NodeRow } from './node-row.js';
 
-/** Leases moved by one step: a transaction of a few ms. */
+/** After so many leases a step moves those of no further node: a transaction of a few ms. */
 const STEP = 100;
 
 /** A sign of life. */
@@ -38,19 +38,24 @@ export function recoverStep(tx: Transaction): RecoveryStep {
   if (!tx.hasCrawl) return { nodes, failed, isDone };
   isDone = tx.dupefilter.tidy() && isDone;
   declareDead(tx);
-  let left = STEP;
+  let moved = 0;
   for (const node of tx.nodes.all()) {
     if (node.is_dead === 0) continue;
-    const leases = node.leased > 0 ? moveLeases(tx, node, left, failed) : [];
-    const count = leases.length;
-    left -= count;
-    if (count > 0 || node.leased === 0) nodes.push({ incarnation: node.number, id: node.id, count });
-    if (node.leased > 0) isDone = false;
-    else {
-      const wasSuspect = count === 1 && leases[0]!.crashes > 0;
-      if (!wasSuspect) noteKill(tx);
-      tx.nodes.drop(node.number);
+    if (moved >= STEP) {
+      isDone = false;
+      break;
     }
+    const leases = leasesOf(tx, node.number);
+    const last = leases.at(-1);
+    const wasAlone = last !== undefined && last.crashes > 0;
+    for (const held of leases) {
+      if (wasAlone && held !== last) returnToQueue(tx, held);
+      else countCrash(tx, node, held, failed);
+    }
+    moved += leases.length;
+    nodes.push({ incarnation: node.number, id: node.id, count: leases.length });
+    if (!wasAlone) noteKill(tx);
+    tx.nodes.drop(node.number);
   }
   return { nodes, failed, isDone };
 }
@@ -100,28 +105,22 @@ export function declareDead(tx: Transaction): void {
   }
 }
 
-/** Move up to `max` leases of a dead node: each counts a crash, the last one fails the request. */
-function moveLeases(tx: Transaction, node: NodeRow, max: number, failed: CrashedRequest[]): LeasedRow[] {
-  const leases = leasesOf(tx, node.number, max);
-  // None is left, whatever its counter says.
-  if (leases.length === 0 && max > 0) node.leased = 0;
-  for (const held of leases) {
-    const crashes = held.crashes + 1;
-    const untilMs = killsUntil(tx);
-    const most = untilMs > 0 ? MAX_CRASHES_AMONG_KILLS : MAX_CRASHES;
-    if (crashes < most) {
-      returnToQueue(tx, held, crashes);
-      continue;
-    }
-    if (untilMs > 0 && crashes === most) {
-      waitForQuiet(tx, held, crashes, untilMs);
-      continue;
-    }
-    endLease(tx, held, { state: 'failed' });
-    const why = { reason: 'crashed', status: null, attempts: crashes, detail: null };
-    const record = fail(tx, held.n, why, node, crashes);
-    tx.counters.add({ 'crashed/count': 1 });
-    failed.push({ id: hexOf(held.id), record, crashes });
+/** A request whose node died while it held it: with its last crash it fails. */
+function countCrash(tx: Transaction, node: NodeRow, held: LeasedRow, failed: CrashedRequest[]): void {
+  const crashes = held.crashes + 1;
+  const untilMs = killsUntil(tx);
+  const most = untilMs > 0 ? MAX_CRASHES_AMONG_KILLS : MAX_CRASHES;
+  if (crashes < most) {
+    returnToQueue(tx, held, crashes);
+    return;
   }
-  return leases;
+  if (untilMs > 0 && crashes === most) {
+    waitForQuiet(tx, held, crashes, untilMs);
+    return;
+  }
+  endLease(tx, held, { state: 'failed' });
+  const why = { reason: 'crashed', status: null, attempts: crashes, detail: null };
+  const record = fail(tx, held.n, why, node, crashes);
+  tx.counters.add({ 'crashed/count': 1 });
+  failed.push({ id: hexOf(held.id), record, crashes });
 }

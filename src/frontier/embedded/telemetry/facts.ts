@@ -79,10 +79,13 @@ export function crawlFacts(tx: Transaction): CrawlFacts | null {
       ready: read.slice(0, ready.length),
       busy: read.slice(ready.length),
     },
-    nodes: nodes.flatMap(
-      ({ id, number }) => factsOf(textOf(tx, `node:${incarnationName(id, number)}`)) ?? [],
-    ),
+    nodes: nodes.flatMap(({ id, number }) => {
+      const facts = factsOf(textOf(tx, `node:${incarnationName(id, number)}`));
+      if (facts === null) return [];
+      return number === tally.volunteer ? { ...facts, obstacle: 'suspect' } : facts;
+    }),
     liveNodes: nodes.length,
+    storeCpuSeconds: null,
   };
 }
 

@@ -66,6 +66,15 @@ function leaseRecords.of(crawl, node, most)
   return ids, found
 end
 
+-- The one of the leases of a node that it got last; nil for none.
+function leaseRecords.newest(held)
+  local newest
+  for _, lease in ipairs(held) do
+    if not newest or lease.call > newest.call then newest = lease end
+  end
+  return newest
+end
+
 -- Deletes leases and releases the capacity of their nodes and domains. The caller moves the requests to their next state.
 function leaseRecords.finish(crawl, ids, ended)
   local names, held = {}, {}

@@ -1,7 +1,4 @@
--- A request that was leased when its node died is a suspect: it is leased alone, to a node that holds nothing else. One
--- incarnation at a time is the volunteer (meta.volunteer): it finishes its other leases, then processes the suspects one by
--- one. Those with the fewest crashes come first: while somebody kills nodes from outside, the deaths spread over many suspects, and
--- the one with the most crashes is judged last.
+-- Suspects: requests whose node died while it held them. docs/internals/leasing.md has the rules.
 
 -- Chooses the first suspect, in order, whose domain may be leased from: its entry (queue.lua), or nil. Drops what cannot be read, and changes nothing else.
 function suspects.choose(crawl)
@@ -12,19 +9,28 @@ function suspects.choose(crawl)
   end
 end
 
-local function isBusy(crawl) return crawl.args.lease.holding > 0 or nodes.held(crawl, crawl.caller) > 0 end
+-- What the caller holds: whether it must take nothing now, and whether a suspect is among it.
+local function heldByCaller(crawl)
+  local _, held = leaseRecords.of(crawl, crawl.caller, math.huge)
+  local newest, hasSuspect = leaseRecords.newest(held), false
+  for _, lease in ipairs(held) do hasSuspect = hasSuspect or lease.crashes > 0 end
+  local isNew = newest and crawl.nowMs - newest.atMs < limits.ALONE_MS
+  -- A page whose lease is lost may still run.
+  return isNew or crawl.args.lease.holding > #held, hasSuspect
+end
 
 -- Makes this node the volunteer where there is none and a suspect may be leased. Returns whether it is the volunteer, and the entry
--- of the suspect that it gets, if it holds no other request.
+-- of the suspect that it gets, if it may have it now.
 function suspects.volunteer(crawl)
   local volunteer = meta.get(crawl, 'volunteer')
   local isOurs = volunteer == crawl.caller
   if volunteer and not isOurs and nodes.isLive(crawl, volunteer) then return false end
-  -- It still processes a suspect, or finishes its other leases first.
-  if isOurs and isBusy(crawl) then return true end
-  local entry = suspects.choose(crawl)
+  if not volunteer and redis.call('ZCARD', crawl.keys.suspects) == 0 then return false end
+  local isBusy, hasSuspect = heldByCaller(crawl)
+  if isOurs and isBusy then return true end
+  local entry = not hasSuspect and suspects.choose(crawl) or nil
   if entry or volunteer then meta.set(crawl, 'volunteer', entry and crawl.caller or '') end
-  return entry ~= nil, entry and not isBusy(crawl) and entry or nil
+  return entry ~= nil, not isBusy and entry or nil
 end
 
 -- Takes a chosen suspect out of the queue, and starts the delay timer of its domain. Nil where its record vanished.

@@ -1,5 +1,6 @@
--- Mark all incarnations that fell silent as dead, then end a bounded number of their leases. Each of these requests counts
--- a crash; with the last allowed one it fails as `crashed`, else it is pending again as a suspect. Any node calls it, repeatedly.
+-- Mark all incarnations that fell silent as dead, then end a bounded number of their leases. Where a node had leased a suspect
+-- last, that one counts a crash, else each of its requests does; with the last allowed one it fails as `crashed`, else it is
+-- pending again as a suspect. Any node calls it, repeatedly.
 -- Atomic: from the marking on, the dead node's tokens have no effect.
 --
 -- args: most: leases ended at most
@@ -48,17 +49,21 @@ verbs.register('recover', { 'allow-oom', 'crawl-if-any' }, function(crawl, args)
   local left, handled, failed = args.most, {}, {}
   nodes.markDead(crawl)
   for _, incarnation in ipairs(redis.call('ZRANGE', crawl.keys.dead, 0, -1)) do
-    local ids, ended = leaseRecords.of(crawl, incarnation, left)
+    -- Not in steps: of a node, the one that is blamed is among all that it held.
+    local ids, ended = leaseRecords.of(crawl, incarnation, left > 0 and math.huge or 0)
+    local blamed = leaseRecords.newest(ended)
+    local wasAlone = blamed and blamed.crashes > 0
     leaseRecords.finish(crawl, ids, ended)
-    for i, lease in ipairs(ended) do suspect(crawl, ids[i], lease, failed) end
+    for i, lease in ipairs(ended) do
+      if wasAlone and lease ~= blamed then leaseRecords.release(crawl, ids[i], lease) else suspect(crawl, ids[i], lease, failed) end
+    end
     left = left - #ended
     -- By what was found: the stored number may be forged.
     local isDone = #ended < left or nodes.held(crawl, incarnation) <= 0
     if isDone or #ended > 0 then
       handled[#handled + 1] = { incarnation = incarnation, id = nodes.idOf(crawl, incarnation), count = #ended }
     end
-    local wasSuspect = #ended == 1 and ended[1].crashes > 0
-    if isDone and not wasSuspect then noteKill(crawl) end
+    if isDone and not wasAlone then noteKill(crawl) end
     if isDone then nodes.drop(crawl, incarnation) end
   end
   local isDone = left == args.most or redis.call('ZCARD', crawl.keys.dead) == 0

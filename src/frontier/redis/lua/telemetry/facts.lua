@@ -29,13 +29,22 @@ end
 
 -- What the live nodes have reported last.
 local function reports(crawl)
-  local fields, found = {}, {}
-  for _, incarnation in ipairs(redis.call('ZRANGE', crawl.keys.nodes, 0, -1)) do fields[#fields + 1] = 'node:' .. incarnation end
-  for _, text in ipairs(lists.read('HMGET', crawl.keys.telemetry, fields)) do
+  local fields, found, incarnations = {}, {}, redis.call('ZRANGE', crawl.keys.nodes, 0, -1)
+  for i, incarnation in ipairs(incarnations) do fields[i] = 'node:' .. incarnation end
+  for i, text in ipairs(lists.read('HMGET', crawl.keys.telemetry, fields)) do
     local facts = text and reader.json(string.match(text, ' (.*)') or '')
+    if facts and incarnations[i] == meta.get(crawl, 'volunteer') then facts.obstacle = 'suspect' end
     if facts then found[#found + 1] = facts end
   end
   return found
+end
+
+-- INFO of CPU, of the whole server; null where the user may not ask.
+local function cpuSeconds()
+  local info = redis.pcall('INFO', 'cpu')
+  if type(info) ~= 'string' then return cjson.null end
+  local function used(name) return tonumber(info:match('\n' .. name .. ':([%d.]+)')) or 0 end
+  return used('used_cpu_user') + used('used_cpu_sys')
 end
 
 local function counter(crawl, name) return reader.number(redis.call('HGET', crawl.keys.stats, name)) or 0 end
@@ -55,5 +64,6 @@ verbs.register('facts', { 'no-writes', 'crawl-if-any' }, function(crawl)
     queuedDomains = meta.number(crawl, 'queued_domains'), readyDomains = redis.call('ZCARD', at.ready),
     ready = ready, busy = domainStates.of(crawl, busyNames(crawl, isTaken)),
     nodes = reports(crawl), liveNodes = nodes.heardWithin(crawl, nodes.timeoutMs(crawl)),
+    storeCpuSeconds = cpuSeconds(),
   })
 end)
