@@ -113,7 +113,8 @@ export class NodeTelemetry {
       slots: total,
       slotsUsed: slots.used,
       failuresPerSecond: rounded(((tally.failed - failed) * 1_000) / ms),
-      oldestLeaseMs: Math.round(slots.oldestMs),
+      oldestLeaseMs: Math.round(slots.oldest?.ms ?? 0),
+      oldestLeaseDomain: slots.oldest?.domain ?? null,
       obstacle: obstacle(),
       metricsPort: this.metricsPort,
     };
