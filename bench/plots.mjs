@@ -53,6 +53,19 @@ await plot(
   }),
 );
 
+await plot(
+  'capacity',
+  bars('A crawl of 100,000 pages by two nodes: what plan --from said after a sample, and what was measured', {
+    rows: (await figuresOf('capacity')).flatMap(({ what, bySample, measured }) => [
+      { what, series: 'planned', value: bySample },
+      { what, series: 'measured', value: measured },
+    ]),
+    group: (row) => row.what,
+    series: (row) => row.series,
+    value: (row) => row.value,
+  }),
+);
+
 async function figuresOf(name) {
   const file = new URL(`${name}.json`, folder);
   return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')).rows : [];

@@ -89,6 +89,12 @@ export class DamagedStoreError extends CrawlnodeError {
   }
 }
 
+/** Whether nothing can be read of the store: it does not answer, was deleted, or is damaged. */
+export function isStoreAway(error: unknown): boolean {
+  const classes = [FrontierUnavailableError, FrontierGoneError, DamagedStoreError];
+  return classes.some((each) => error instanceof each);
+}
+
 /**
  * This incarnation of the node has ended: its tokens are stale, and the node must join again. Either the store has
  * declared it dead (`incarnation_dead`), or the store is not the one it joined (`store_replaced`).

@@ -51,14 +51,14 @@ async function run(args, site, { dir }, cwd = dir) {
 }
 
 /** One process of Node to its end. @param file where it leaves what it cost. @returns cpuMs (all threads), maxRssMb */
-export async function metered(args, cwd, file) {
+export async function metered(args, cwd, file, limitMs = LIMIT_MS) {
   const { REDIS_URL: _, ...env } = process.env;
   const child = spawn(process.execPath, ['--import', here('cpu-meter.mjs'), ...args], {
     cwd,
     env: { ...env, CPU_METER_FILE: file },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS);
+  const timer = setTimeout(() => child.kill('SIGKILL'), limitMs);
   const [code] = await once(child, 'exit');
   clearTimeout(timer);
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);

@@ -20,6 +20,7 @@ import { endings } from './nodes/endings.mjs';
 import { kills, stops } from './nodes/kills.mjs';
 import { lateVerdict } from './nodes/late-verdict.mjs';
 import { poison } from './nodes/poison.mjs';
+import { streamKills } from './nodes/seed-stream.mjs';
 import { signals } from './nodes/signals.mjs';
 import { startKills } from './nodes/start-generator.mjs';
 import { clockSteps } from './store/clock-steps.mjs';
@@ -43,6 +44,7 @@ const nodes = [
   ...poison,
   ...endings,
   startKills,
+  streamKills,
   committedKills,
   lateVerdict,
   earlyLinks,

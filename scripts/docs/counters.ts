@@ -18,6 +18,7 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'downloader/exception_type_count/IgnoreRequest':
     'pages that a downloader middleware dropped; they are done',
   response_received_count: 'answers that were not retried and not a redirect',
+  'scheduler/seeds_trimmed': 'seeds lost, since their stream was trimmed before nodes had read them',
   'retry/count': 'attempts that ended in a retry',
   'retry/reason_count/*': 'the same, by HTTP status or reason',
   'retry/reason_count/middleware': 'requests that a middleware returned to be tried again',

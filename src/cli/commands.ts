@@ -21,6 +21,10 @@ export const commands: CommandTable = {
     summary: 'show all crawls in a browser, and serve their metrics',
     load: () => import('./commands/dashboard.js'),
   },
+  plan: {
+    summary: 'say what a crawl of a given size takes',
+    load: () => import('./commands/plan.js'),
+  },
   failed: {
     summary: 'list, retry or delete failed requests',
     load: () => import('./commands/failed.js'),

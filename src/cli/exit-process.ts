@@ -1,6 +1,7 @@
 /** Ending the process, and a message when something other than crawlnode ended it. */
 import { writeSync } from 'node:fs';
 import os from 'node:os';
+import { modulesLoading, shortPath, whereThrown } from '../user-code/where-thrown.js';
 
 let isOver = false;
 
@@ -37,18 +38,23 @@ export function guardExit(fatalLine: (text: string) => string): void {
     );
     process.exit(1);
   });
+  // Node emits it when nothing is left to do, and not for process.exit.
+  let isIdle = false;
+  process.on('beforeExit', () => {
+    isIdle = true;
+  });
   process.on('exit', (code) => {
     if (isOver) return;
-    process.exitCode = code === 0 || code === UNSETTLED ? 1 : code;
-    const why =
-      code === UNSETTLED
-        ? "the project's code waits for a promise that nothing settles"
-        : 'see to "process.exit" in the project\'s code';
+    process.exitCode = code === 0 || isIdle ? 1 : code;
+    const files = modulesLoading().map(shortPath).join(' and ');
+    const waits = files === '' ? '' : `, such as a top-level await of ${files}`;
+    const where = whereThrown(new Error());
+    const why = isIdle
+      ? `the project's code waits for a promise that nothing settles${waits}`
+      : `see to "process.exit" in the project's code${where === null ? '' : `, at ${where}`}`;
     writeToStderr(fatalLine(`the process ended before the command did: ${why}`));
   });
 }
-
-const UNSETTLED = 13;
 
 function writeToStderr(line: string): void {
   try {

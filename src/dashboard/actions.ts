@@ -1,5 +1,6 @@
 /** What changes a crawl. Each does what the command of its name does, and answers with what that prints with `--json`. */
 import { matchingFailed, purgeFailed, retryFailed } from '../crawler/requests/failed-actions.js';
+import type { ReadFailed } from '../crawler/requests/failed-requests.js';
 import { orderCrawl } from '../crawler/run/order-crawl.js';
 import { openSeeding } from '../crawler/seeds/open-seeding.js';
 import type { SeedText } from '../crawler/seeds/seed-text.js';
@@ -8,7 +9,7 @@ import { isKept } from '../frontier/callback-error-keep.js';
 import type { Control } from '../frontier/frontier.js';
 import { HttpError } from './answer.js';
 import type { CrawlView } from './crawl-views.js';
-import { filterOf } from './lists.js';
+import { selectionOf } from './lists.js';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -22,7 +23,7 @@ const MOST_NAMED_BAD = 100;
 const order =
   (control: Control): Change =>
   async (crawl, _body, by) => {
-    const { nodes, hasBegun } = await orderCrawl(await crawl.frontier(), control, by);
+    const { nodes, hasBegun } = await crawl.use((frontier) => orderCrawl(frontier, control, by));
     if (control === 'paused' && !hasBegun)
       throw new HttpError(409, 'not_begun', `${crawl.name} has not begun, so there is nothing to pause`);
     return { spider: crawl.source.spider, control, nodes };
@@ -34,16 +35,18 @@ const changes: Readonly<Record<string, Change>> = {
   stop: order('stopping'),
   seed,
   'failed/retry': async (crawl, body) => {
-    const filter = filterOf((name) => body[name]);
-    const frontier = await crawl.frontier();
-    // Their items were committed: they would come twice.
-    const pages = matchingFailed(frontier, (each) => !isKept(each.reason) && (filter?.(each) ?? true));
-    return { ...nameOf(crawl), ...(await retryFailed(frontier, pages, crawl.source.settings)) };
+    const isSelected = selectionOf(body);
+    // Items of kept pages were committed: they would come twice.
+    const isWanted = (each: ReadFailed) => !isKept(each.failed.reason) && isSelected(each);
+    const retried = await crawl.use((frontier) =>
+      retryFailed(frontier, matchingFailed(frontier, isWanted), crawl.source.settings),
+    );
+    return { ...nameOf(crawl), ...retried };
   },
   'failed/purge': async (crawl, body) => {
-    const frontier = await crawl.frontier();
-    const pages = matchingFailed(frontier, filterOf((name) => body[name]) ?? (() => true));
-    return { ...nameOf(crawl), purged: await purgeFailed(frontier, pages) };
+    const isSelected = selectionOf(body);
+    const purged = await crawl.use((frontier) => purgeFailed(frontier, matchingFailed(frontier, isSelected)));
+    return { ...nameOf(crawl), purged };
   },
 };
 
@@ -68,26 +71,24 @@ async function seed(crawl: CrawlView, { seeds }: Body): Promise<object> {
   const { source } = crawl;
   if (source.createSpider === null)
     throw new HttpError(409, 'spider', `the spider ${source.spider} is not on the machine of the dashboard`);
-  const plan = {
-    frontier: await crawl.frontier(),
-    spider: await source.createSpider(),
-    settings: source.settings,
-    toStartUrls: false,
-  };
-  const seeding = await openSeeding(plan);
-  const counts = { accepted: 0, duplicates: 0, bad: 0 };
-  const badSeeds: { seed: string; reason: string }[] = [];
-  let isQueueFull = false;
-  await seeding.take(seedTexts(seeds), counts, {
-    onBad: ({ text }: SeedText, error: Error) => {
-      if (badSeeds.length < MOST_NAMED_BAD) badSeeds.push({ seed: text, reason: messageOf(error) });
-    },
-    onWait: (full) => {
-      isQueueFull = full !== null;
-    },
-    stop: AbortSignal.timeout(SEED_WAIT_MS),
+  const { settings } = source;
+  const spider = await source.createSpider();
+  return crawl.use(async (frontier) => {
+    const seeding = await openSeeding({ frontier, spider, settings, toStartUrls: false });
+    const counts = { accepted: 0, duplicates: 0, bad: 0 };
+    const badSeeds: { seed: string; reason: string }[] = [];
+    let isQueueFull = false;
+    await seeding.take(seedTexts(seeds), counts, {
+      onBad: ({ text }: SeedText, error: Error) => {
+        if (badSeeds.length < MOST_NAMED_BAD) badSeeds.push({ seed: text, reason: messageOf(error) });
+      },
+      onWait: (full) => {
+        isQueueFull = full !== null;
+      },
+      stop: AbortSignal.timeout(SEED_WAIT_MS),
+    });
+    return { ...nameOf(crawl), ...counts, badSeeds, isQueueFull };
   });
-  return { ...nameOf(crawl), ...counts, badSeeds, isQueueFull };
 }
 
 async function* seedTexts(seeds: readonly string[]): AsyncGenerator<SeedText> {

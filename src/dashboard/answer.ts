@@ -1,6 +1,6 @@
 /** Reading what a request brings, and sending an answer with the headers that all have. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { CrawlnodeError, FrontierUnavailableError, RefusedError, UsageError } from '../errors.js';
+import { CrawlnodeError, isStoreAway, RefusedError, UsageError } from '../errors.js';
 
 /** An answer other than 200, for which the asker is to blame. */
 export class HttpError extends Error {
@@ -72,7 +72,7 @@ export function statusOf(error: unknown): { readonly status: number; readonly co
   if (error instanceof HttpError) return { status: error.status, code: error.code };
   if (!(error instanceof CrawlnodeError)) return { status: 500, code: 'unexpected' };
   const { code } = error;
-  if (error instanceof FrontierUnavailableError) return { status: 503, code };
+  if (isStoreAway(error)) return { status: 503, code };
   if (error instanceof RefusedError || code === 'not_begun') return { status: 409, code };
   return { status: error instanceof UsageError || code === 'invalid_request' ? 400 : 500, code };
 }

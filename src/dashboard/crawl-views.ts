@@ -5,7 +5,7 @@ import { type CrawlStats, statsOf } from '../crawler/stats/crawl-stats.js';
 import { type DomainOrder, type DomainPage, DomainReader } from '../crawler/stats/domain-reports.js';
 import { type HistorySpan, readHistory } from '../crawler/stats/read-history.js';
 import { StatsReader } from '../crawler/stats/read-stats.js';
-import { messageOf, RefusedError } from '../errors.js';
+import { FrontierGoneError, messageOf, RefusedError } from '../errors.js';
 import { openFrontier } from '../frontier/choose-engine.js';
 import type { CrawlEvent, Frontier, HistoryPoint } from '../frontier/frontier.js';
 import { type CrawlReader, crawlMetrics } from '../metrics/crawl-metrics.js';
@@ -47,8 +47,7 @@ export class CrawlView {
     this.name = crawlName(source);
   }
 
-  /** The frontier for an action, which does not wait for what others have read. */
-  frontier(): Promise<Frontier> {
+  #open(): Promise<Frontier> {
     // A store that may evict is refused to nodes. To look at it does no harm.
     const open = () =>
       openFrontier({ ...openOptions(this.source.settings, this.source.spider), allowEviction: true });
@@ -92,9 +91,24 @@ export class CrawlView {
 
   /** Read what all viewers share. All that leaves the dashboard comes from here, with its secrets masked. */
   read<T>(key: string, freshMs: number, read: (frontier: Frontier) => Promise<T>): Promise<Reading<T>> {
-    return this.#reads.get(key, freshMs, async () =>
-      maskTexts(await read(await this.frontier()), this.source.mask),
-    );
+    return this.#reads.get(key, freshMs, async () => maskTexts(await this.use(read), this.source.mask));
+  }
+
+  /** Read or change the store now. One that was deleted may have been made anew: it is opened once more. */
+  async use<T>(action: (frontier: Frontier) => Promise<T>): Promise<T> {
+    const opening = this.#open();
+    try {
+      return await action(await opening);
+    } catch (error) {
+      if (!(error instanceof FrontierGoneError)) throw error;
+      if (this.#opening === opening) {
+        this.#opening = null;
+        this.#stats = null;
+        this.#domains = null;
+        await (await opening).close();
+      }
+      return await action(await this.#open());
+    }
   }
 
   /** After an action of ours, nobody is shown how it was before. */
@@ -128,16 +142,19 @@ export class CrawlViews {
     const found = await this.#all();
     const crawls: CrawlStats[] = [];
     const problems: string[] = [];
-    let { atMs, failure } = found;
+    let { failure } = found;
+    const readAtMs: number[] = [];
     for (const { view, row } of await Promise.all(found.value.map(rowOf))) {
       if (row instanceof RefusedError) problems.push(`${view.name}: ${view.source.mask(messageOf(row))}`);
       else if (row instanceof Error) throw row;
       else {
         crawls.push(row.value);
-        atMs = Math.min(atMs, row.atMs);
+        readAtMs.push(row.atMs);
         failure ??= row.failure;
       }
     }
+    // Numbers are newer than the list of names, which is read less often.
+    const atMs = Math.min(...(readAtMs.length === 0 ? [found.atMs] : readAtMs));
     return { value: { crawls, problems }, atMs, failure };
   }
 

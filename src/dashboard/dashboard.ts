@@ -125,7 +125,9 @@ class Answers {
     const { method, headers } = request;
     if (!isKnownHost(this.#rules, headers))
       throw new HttpError(421, 'unknown_host', 'this name is not served: --allow-host NAME allows it');
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://dashboard');
+    const target = request.url ?? '';
+    if (!target.startsWith('/')) throw new HttpError(400, 'bad_request', 'a path is needed, not a URL');
+    const { pathname, searchParams } = new URL(`http://dashboard${target}`);
     const isRead = method === 'GET' || method === 'HEAD';
     const file = isRead ? this.#files.get(pathname) : undefined;
     if (file !== undefined) return sendFile(request, response, file);
@@ -157,7 +159,8 @@ class Answers {
     if (pathname === '/metrics')
       return send(response, 200, 'text/plain; version=0.0.4; charset=utf-8', await this.#crawls.metrics());
     if (this.#options.metricsOnly) throw notFound();
-    if (pathname === '/api/v1/stream') return this.#stream(query.get('crawl'), response);
+    if (pathname === '/api/v1/stream' && response.req.method === 'GET')
+      return this.#stream(query.get('crawl'), response);
     const route = findRoute(readRoutes, pathname);
     if (route === null) throw notFound();
     const reading = await route.run({ crawls: this.#crawls, path: route.path, query });

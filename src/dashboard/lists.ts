@@ -2,10 +2,16 @@
 import type { CrawlName } from '../crawler/project/crawls-in-store.js';
 import { matches } from '../crawler/requests/failed-actions.js';
 import { type FailedFilter, failedFilter } from '../crawler/requests/failed-filter.js';
-import { describeFailed, type FailedPage } from '../crawler/requests/failed-requests.js';
-import { type FailedSummary, summarizeFailed } from '../crawler/requests/failed-summary.js';
+import { describeFailed, type FailedPage, type ReadFailed } from '../crawler/requests/failed-requests.js';
+import {
+  type FailedGroup,
+  type FailedSummary,
+  hostOf,
+  summarizeFailed,
+} from '../crawler/requests/failed-summary.js';
 import { readRecord } from '../crawler/requests/recorded-request.js';
 import type { Frontier } from '../frontier/frontier.js';
+import { HttpError } from './answer.js';
 import type { CrawlView } from './crawl-views.js';
 import type { Reading } from './shared-reads.js';
 
@@ -24,12 +30,43 @@ const CHUNK = 500;
 /** Where few match, an answer has few, or none, and a next one. */
 const MOST_CHUNKS = 10;
 
+const filterNames: readonly string[] = ['reason', 'status', 'domain'];
+
 /** `reason`, `status` and `domain` as the options of `failed list`; null without any. @throws UsageError */
-export function filterOf(given: (name: string) => unknown): FailedFilter | null {
-  const names = ['reason', 'status', 'domain'].filter((name) => (given(name) ?? '') !== '');
-  return names.length === 0
-    ? null
-    : failedFilter(Object.fromEntries(names.map((name) => [name, given(name)])));
+function filterOf(given: Readonly<Record<string, unknown>>): FailedFilter | null {
+  const filters = Object.entries(given).filter(([name, text]) => filterNames.includes(name) && text !== '');
+  return filters.length === 0 ? null : failedFilter(Object.fromEntries(filters));
+}
+
+/**
+ * The failed requests that a change is for: those of a filter, or exactly those of a `group` of the summary, since a filter of
+ * its domain selects subdomains too. What is misspelt must not select all.
+ * @throws HttpError, UsageError
+ */
+export function selectionOf(body: Readonly<Record<string, unknown>>): (each: ReadFailed) => boolean {
+  const { group, ...filters } = body;
+  for (const [name, value] of Object.entries(filters))
+    if (!filterNames.includes(name) || typeof value !== 'string' || group !== undefined)
+      throw new HttpError(
+        400,
+        'bad_request',
+        'failed requests are selected by reason, status and domain, each a text, or by one group of the summary',
+      );
+  if (group === undefined) {
+    const filter = filterOf(filters);
+    return (each) => filter === null || matches(each, filter);
+  }
+  if (typeof group !== 'object' || group === null)
+    throw new HttpError(
+      400,
+      'bad_request',
+      'group has the reason, status and domain of a group of the summary',
+    );
+  const { reason, status, domain } = group as Partial<FailedGroup>;
+  return (each) => {
+    const { failed, request } = each;
+    return failed.reason === reason && failed.status === status && hostOf(request) === domain;
+  };
 }
 
 /** Failed requests as `failed list --json` has them, the oldest first. */
@@ -38,9 +75,12 @@ export function failedPage(
   query: URLSearchParams,
   limit: number,
 ): Promise<Reading<Page<FailedPage>>> {
-  const filter = filterOf((name) => query.get(name));
+  const after = query.get('after');
+  if (after !== null && !/^\d+( [0-9a-f]*)?$/.test(after))
+    throw new HttpError(400, 'bad_request', 'after is the `next` of the page before');
+  const filter = filterOf(Object.fromEntries(query));
   return crawl.read(`failed ${limit} ${query}`, FRESH_MS, (frontier) =>
-    readFailed(frontier, filter, query.get('after'), limit),
+    readFailed(frontier, filter, after, limit),
   );
 }
 
@@ -72,12 +112,7 @@ export function failedSummary(crawl: CrawlView): Promise<Reading<CrawlName & Fai
 }
 
 /** Bad seeds as `seed --list-bad` has them, the oldest first. */
-export function badSeeds(
-  crawl: CrawlView,
-  query: URLSearchParams,
-  limit: number,
-): Promise<Reading<Page<unknown>>> {
-  const from = Math.max(0, Math.floor(Number(query.get('after') ?? 0)) || 0);
+export function badSeeds(crawl: CrawlView, from: number, limit: number): Promise<Reading<Page<unknown>>> {
   return crawl.read(`seeds ${limit} ${from}`, FRESH_MS, async (frontier) => {
     const entries = await frontier.badSeeds(from, limit);
     return {

@@ -53,12 +53,12 @@ const reads: Readonly<Record<string, Read>> = {
   }),
   '/crawls/:crawl/events': of(async (crawl, { query }) => {
     const events = await crawl.events();
-    const after = numberOf('after', query.get('after') ?? '0', 0);
+    const after = afterOf(query);
     return { ...events, value: events.value.filter(({ number }) => number > after) };
   }),
   '/crawls/:crawl/failed': of((crawl, { query }) => failedPage(crawl, query, limitOf(query, 50))),
   '/crawls/:crawl/failed/summary': of(failedSummary),
-  '/crawls/:crawl/seeds': of((crawl, { query }) => badSeeds(crawl, query, limitOf(query, 50))),
+  '/crawls/:crawl/seeds': of((crawl, { query }) => badSeeds(crawl, afterOf(query), limitOf(query, 50))),
 };
 
 const changes = Object.fromEntries(
@@ -106,6 +106,10 @@ function of(read: (crawl: CrawlView, ask: Ask) => Promise<Reading<unknown>>): Re
 
 function limitOf(query: URLSearchParams, usual: number): number {
   return Math.min(MOST_IN_A_PAGE, numberOf('limit', query.get('limit') ?? String(usual), 1));
+}
+
+function afterOf(query: URLSearchParams): number {
+  return numberOf('after', query.get('after') ?? '0', 0);
 }
 
 function numberOf(name: string, text: string, least: number): number {

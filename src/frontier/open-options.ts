@@ -26,7 +26,7 @@ export type Store =
 export interface OpenOptions {
   readonly store: Store;
   readonly keys: FrontierKeys;
-  readonly startUrlsType: 'list' | 'set' | 'zset';
+  readonly startUrlsType: 'list' | 'set' | 'zset' | 'stream';
   /** SEEDS_FILTERED: external seeds pass the dupefilter too. */
   readonly seedsFiltered: boolean;
   /** Settings that every client of the crawl must share, including a client that pushes a seed before the first node. */

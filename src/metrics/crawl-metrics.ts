@@ -6,7 +6,7 @@ import { type CrawlName, crawlName } from '../crawler/project/crawls-in-store.js
 import { crawlStates } from '../crawler/stats/crawl-state.js';
 import type { CrawlStats } from '../crawler/stats/crawl-stats.js';
 import type { DomainReport } from '../crawler/stats/domain-reports.js';
-import { FrontierUnavailableError, RefusedError } from '../errors.js';
+import { isStoreAway, RefusedError } from '../errors.js';
 import { least } from '../frontier/telemetry/demand.js';
 
 /** Reads one crawl of a store. */
@@ -36,7 +36,7 @@ export async function crawlMetrics(
     metrics.storeUp.set(1);
     return await metrics.registry.metrics();
   } catch (error) {
-    if (!(error instanceof FrontierUnavailableError)) throw error;
+    if (!isStoreAway(error)) throw error;
     return await newMetrics(client).registry.metrics();
   }
 }

@@ -1,9 +1,7 @@
 /**
  * Interprets the entries of DOWNLOADER_MIDDLEWARES and SPIDER_MIDDLEWARES for built-in middleware: refuses them, or
- * converts them to settings. Finds entries of these and of ITEM_PIPELINES and EXTENSIONS that switch nothing off.
+ * converts them to settings. Finds misspelt built-ins that these, ITEM_PIPELINES and EXTENSIONS switch off.
  */
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import {
   type BuiltIn,
   builtInMiddleware,
@@ -12,7 +10,7 @@ import {
   isModulePath,
   type MiddlewareSetting,
 } from './built-in-middleware.js';
-import { didYouMean, nearest } from './nearest.js';
+import { nearest } from './nearest.js';
 
 const settingNames: readonly MiddlewareSetting[] = ['DOWNLOADER_MIDDLEWARES', 'SPIDER_MIDDLEWARES'];
 
@@ -71,23 +69,12 @@ export function misspeltNulls(values: ReadonlyMap<string, Given>): string[] {
   });
 }
 
-/** A sentence for each entry that switches off a module of which there is no file. */
-export function missingNulls(values: ReadonlyMap<string, Given>, projectDir: string): string[] {
-  return nullsOf(values).flatMap(({ setting, where, name, given }) => {
-    if (!isModulePath(name) || existsSync(path.resolve(projectDir, name))) return [];
-    const others = Object.keys(given).filter((other) => given[other] !== null);
-    return [
-      `${where}: ${setting}: ${name}: null has no effect, as there is no such file${didYouMean(name, others)}`,
-    ];
-  });
-}
-
 function nullsOf(values: ReadonlyMap<string, Given>) {
   return Object.entries(moduleSettings).flatMap(([setting, builtIns]) => {
     const { value, where = '' } = values.get(setting) ?? {};
     const given = (value ?? {}) as Readonly<Record<string, number | null>>;
     const off = Object.keys(given).filter((name) => given[name] === null);
-    return off.map((name) => ({ setting, where, name, given, builtIns }));
+    return off.map((name) => ({ setting, where, name, builtIns }));
   });
 }
 

@@ -23,6 +23,7 @@ const hints: Readonly<Record<string, string>> = {
   enqueueLinks: 'write yield* response.followAll(response.links({ allow }), this.parse)',
   addRequests: 'write yield new Request(url, { callback: this.parse })',
   pushData: 'write yield item',
+  decode: 'response.text is the page as text, and the data of a seed is a text already',
 };
 
 const LOG = 'the log is this.log';
@@ -45,6 +46,7 @@ const readHints: Readonly<Record<string, string>> = {
   xpath: SELECTIONS,
   href: "an attribute of a selection is attr('href')",
   src: "an attribute of a selection is attr('src')",
+  response: 'an errback gets a Failure, with failure.response, failure.request and failure.reason',
 };
 
 const methodsOf = (owner: object) =>
@@ -52,6 +54,13 @@ const methodsOf = (owner: object) =>
     .filter(([, { value }]) => typeof value === 'function')
     .map(([name]) => name);
 const ofResponse: ReadonlySet<string> = new Set(methodsOf(Response.prototype));
+/** What a Response has without being called, such as `text`. */
+const propertiesOfResponse: ReadonlySet<string> = new Set([
+  ...Object.entries(Object.getOwnPropertyDescriptors(Response.prototype)).flatMap(([name, { get }]) =>
+    get === undefined ? [] : [name],
+  ),
+  ...Object.keys(new Response({ url: 'http://a.example/' })),
+]);
 /** The methods that authors call, by their letters: `re_first` is `reFirst`. */
 const byLetters: ReadonlyMap<string, string> = new Map(
   [SelectorList.prototype, Response.prototype, Request.prototype, uncountedStats]
@@ -64,6 +73,8 @@ export function scrapyHint(error: unknown): string {
   if (!(error instanceof TypeError)) return '';
   const [, read = ''] = /^Cannot read properties of undefined \(reading '(\w+)'\)$/.exec(error.message) ?? [];
   if (Object.hasOwn(readHints, read)) return `: ${readHints[read]}`;
+  const [, newless] = /^Class constructor _?(\w+) cannot be invoked without 'new'$/.exec(error.message) ?? [];
+  if (newless !== undefined) return `: write new ${newless}(…)`;
   const notCallable = /(?:(\w+)?(?:\([^)]*\))?\.)?(\w+) is not a function/.exec(error.message);
   const [, owner, method] = notCallable ?? iteratedCall(error) ?? [];
   const hint = method === undefined ? undefined : hintFor(`${owner}.${method}`, method);
@@ -72,7 +83,7 @@ export function scrapyHint(error: unknown): string {
 
 /** V8 says of `yield* response.follow_all()` only that "(intermediate value) is not iterable": the line of the code has the name. */
 function iteratedCall(error: TypeError): RegExpExecArray | null {
-  if (!/intermediate value.* is not iterable$/.test(error.message)) return null;
+  if (!/intermediate value.* is not (?:async )?iterable$/.test(error.message)) return null;
   const [, file = '', line = '', column = ''] = /^(.+):(\d+):(\d+)$/.exec(whereThrown(error) ?? '') ?? [];
   if (file === '' || !existsSync(file)) return null;
   const text = readFileSync(file, 'utf8').split('\n')[Number(line) - 1] ?? '';
@@ -85,6 +96,7 @@ function hintFor(call: string, method: string): string | undefined {
   if (ofResponse.has(method)) {
     return `${method}() is a method of the Response, the first parameter of a callback; an errback gets a Failure, with failure.response`;
   }
+  if (propertiesOfResponse.has(method)) return `it is a property here: write ${method} without ()`;
   const here = byLetters.get(method.replaceAll('_', '').toLowerCase());
   return here === undefined || here === method ? undefined : `it is ${here}() here`;
 }

@@ -112,6 +112,17 @@ describe('what only the line of the code tells', () => {
     });
   });
 
+  it.each([
+    ["yield* response.follow_all('a', this.parse);", 'it is followAll() here'],
+    ['yield { text: response.text() };', 'it is a property here: write text without ()'],
+    ["yield { text: response.body.decode('utf8') };", 'response.text is the page as text'],
+    ['yield Request(response.url);', 'write new Request(…)'],
+    ['yield { status: response.value.response.status };', 'an errback gets a Failure, with failure.response'],
+  ])('%s of an async generator is explained', async (body, said) => {
+    await named(`startUrls = ['${site.url}'];\nasync *parse(response) {\n  ${body}\n}`);
+    expect((await crawlLines(project, 'shop')).stderr).toContain(said);
+  });
+
   it('a promise that nobody awaits is told with its place', async () => {
     await named(
       `startUrls = ['${site.url}'];\nparse() {\n  Promise.reject(new Error('forgotten'));\n return { n: 1 };\n}`,
@@ -287,7 +298,7 @@ describe('what the platform and other frameworks have', () => {
     ["this.crawler.stats.incValue('x')", 'the stats are this.stats'],
     ["this.settings.get('X')", 'settings is a plain object'],
     ["this.stats.inc_value('x')", 'it is incValue() here'],
-    ['new Request(r.url, { timeout: 30000 })', 'are these milliseconds?'],
+    ['new Request(r.url, { timeout: 30000 })', 'and not of milliseconds'],
   ])('%s fails its page with what to write', async (code, says) => {
     const { stderr, summary } = await crawled(`parse(r) { ${code}; }`);
     expect(stderr).toContain(says);
@@ -374,3 +385,23 @@ it.each(['shop.cjs', 'shop.js'])(
     expect(stdout === 'shop\n' || stderr.includes('it is CommonJS')).toBe(true);
   },
 );
+
+describe('an argument that the spider does not read', () => {
+  it.each([
+    ['startUrls = [this.args.start ?? site]; parse() {}', 'start=x', null],
+    ["startUrls = [this.args['start'] ?? site]; parse() {}", 'start=x', null],
+    ['parse() { const { start } = this.args; }', 'start=x', null],
+    ['parse() { return Object.entries(this.args); }', 'strat=x', null],
+    ['startUrls = [this.args.start ?? site]; parse() {}', 'strat=x', 'argument strat; did you mean start?'],
+    [
+      'parse() { return { of: this.category }; }',
+      'category=x',
+      'argument category, as this.args.category would',
+    ],
+  ])('is warned of: %s with -a %s', async (body, arg, said) => {
+    await named(body.replaceAll('site', `'${site.url}'`));
+    const { stderr } = await run('crawl', 'shop', '--dry-run', '-a', arg);
+    if (said === null) expect(stderr).not.toContain('does not read');
+    else expect(stderr).toContain(`the spider shop does not read the ${said}`);
+  });
+});

@@ -178,9 +178,15 @@ describe('the program', () => {
 
   it('code of the project that ends the process makes a failure of it', async () => {
     const rude = await createProject({ files: { 'spiders/rude.ts': 'process.exit(0);' } });
-    expect(await runCli(['list'], { cwd: rude.dir })).toMatchObject({
+    const list = () => runCli(['list'], { cwd: rude.dir });
+    expect(await list()).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('"process.exit"'),
+      stderr: expect.stringMatching(/"process.exit".* at spiders\/rude\.ts:1:\d+/),
+    });
+    await rude.write('spiders/rude.ts', 'await new Promise(() => {});');
+    expect(await list()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('such as a top-level await of spiders/rude.ts'),
     });
   });
 });

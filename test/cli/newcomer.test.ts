@@ -134,6 +134,9 @@ describe('the first crawl of a newcomer', () => {
     );
     const csv = await run('crawl', 'odd', '-o', 'odd.csv', '--exit-when-done');
     expect(csv.stdout).toMatch(/^\S+odd\.csv has no column for b, c of 4 items; FEEDS may name/m);
+    const feeds = JSON.stringify({ 'none.csv': { fields: ['a', 'aa'] } });
+    const none = await run('crawl', 'odd', '--exit-when-done', '--job', 'none', '-s', `FEEDS=${feeds}`);
+    expect(none.stdout).toMatch(/^\S+none\.csv has no value for aa \(fields of FEEDS\)/m);
     await project.write(
       'spiders/closes.ts',
       spider('closes', [site.url]).replace('*parse', 'closed() { throw new Error("no mail"); }\n  *parse'),

@@ -118,6 +118,7 @@ describe('the day of a Scrapy-Redis user', () => {
     ['lpush', []],
     ['sadd', ['-s', 'REDIS_START_URLS_AS_SET=true']],
     ['zadd', ['-s', 'REDIS_START_URLS_AS_ZSET=true']],
+    ['xadd', ['-s', 'REDIS_START_URLS_AS_STREAM=true']],
   ] as const)(
     'seeds by %s, plain and JSON, are crawled, and the items read with LRANGE',
     async (command, settings) => {
@@ -128,7 +129,9 @@ describe('the day of a Scrapy-Redis user', () => {
         'no url',
       ];
       if (command === 'zadd') await admin.zadd('news:start_urls', ...seeds.flatMap((seed, n) => [n, seed]));
-      else await admin[command]('news:start_urls', ...seeds);
+      else if (command === 'xadd') {
+        for (const seed of seeds) await admin.xadd('news:start_urls', '*', 'url', seed);
+      } else await admin[command]('news:start_urls', ...seeds);
       expect(await cli(['crawl', 'news', '--exit-when-done', ...settings])).toMatchObject({ code: 0 });
       expect(site.compare()).toEqual({ missing: [], twice: [] });
       const items = (await admin.lrange('news:items', 0, -1)).map((item) => JSON.parse(item));

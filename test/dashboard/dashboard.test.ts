@@ -1,4 +1,6 @@
 /** The server of the dashboard, over real HTTP: who may ask, what is answered, and what happens while the store is away. */
+
+import { rm } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,6 +11,7 @@ import { Spider } from '../../src/spider/spider.js';
 import { type ShownCrawl, showCrawl } from '../helpers/dashboard/shown-crawl.js';
 import { type RedisServer, startRedis } from '../helpers/redis/redis-server.js';
 import { own } from '../helpers/resources.js';
+import { tempDir } from '../helpers/temp-dir.js';
 import { waitFor } from '../helpers/wait-for.js';
 
 const TOKEN = 'correct-horse-battery-staple';
@@ -24,17 +27,16 @@ let crawl: ShownCrawl;
 let open: Dashboard;
 let guarded: Dashboard;
 
-async function start(more: Partial<DashboardOptions> = {}): Promise<Dashboard> {
-  const { settings } = loadSettings({
-    cwd: tmpdir(),
-    file: false,
-    env: {},
-    cli: { REDIS_URL: redis.url, METRICS_DOMAINS: '2' },
-  });
-  const shop: CrawlSource = {
+function sourceIn(cli: Record<string, string>): CrawlSource {
+  const { settings } = loadSettings({ cwd: tmpdir(), file: false, env: {}, cli });
+  return {
     ...{ spider: 'shop', job: null, settings, mask: (text) => text.replaceAll('hunter2', '***') },
     createSpider: async () => new Shop(),
   };
+}
+
+async function start(more: Partial<DashboardOptions> = {}): Promise<Dashboard> {
+  const shop = sourceIn({ REDIS_URL: redis.url, METRICS_DOMAINS: '2' });
   const empty: CrawlSource = { ...shop, spider: 'unbegun', createSpider: null };
   const dashboard = await startDashboard({
     ...{ host: '127.0.0.1', port: 0, token: null, hostNames: [], allowActions: true, metricsOnly: false },
@@ -50,7 +52,9 @@ async function start(more: Partial<DashboardOptions> = {}): Promise<Dashboard> {
 
 beforeAll(async () => {
   redis = await startRedis();
-  const failing = [{ url: `http://x.example/?${encodeURI(hostile)}`, detail: `hunter2 ${hostile}` }];
+  const failing = ['x.example', 'www.x.example', 'x.example:8080'].map((host) => ({
+    ...{ url: `http://${host}/?${encodeURI(hostile)}`, detail: `hunter2 ${hostile}` },
+  }));
   crawl = await showCrawl(redis.url, 'shop', { failing });
   open = await start();
   guarded = await start({ token: TOKEN, hostNames: ['crawls.example.com'], allowActions: false });
@@ -193,7 +197,7 @@ describe('the API', () => {
     ]);
     expect(await get('/shop')).toMatchObject({
       spider: 'shop',
-      failed: 37,
+      failed: 39,
       limitedBy: 'nodes',
       wantedNodes: 5,
     });
@@ -205,6 +209,8 @@ describe('the API', () => {
     expect((await ask(open, '/api/v1/crawls/nothing')).status).toBe(404);
     expect((await ask(open, '/api/v1/crawls/%zz')).status).toBe(400);
     expect((await ask(open, '/api/v2')).status).toBe(404);
+    expect((await ask(open, '//')).status).toBe(404);
+    expect((await ask(open, 'http://[')).status).toBe(400);
   });
 
   it('shows domains in an order, a page at a time', async () => {
@@ -230,11 +236,12 @@ describe('the API', () => {
     expect(await get(`/shop/events?after=${events.at(-2).number}`)).toEqual([events.at(-1)]);
     for (const query of ['from=yesterday', 'step=0'])
       expect((await ask(open, `/api/v1/crawls/shop/history?${query}`)).status).toBe(400);
+    expect((await get('/shop/history?from=1970-01-01&step=600')).length).toBeGreaterThanOrEqual(6);
   });
 
   it('groups failed requests, lists those of a group, and masks secrets; their headers are never shown', async () => {
     const { total, groups } = await get('/shop/failed/summary');
-    expect(total).toBe(37);
+    expect(total).toBe(39);
     expect(groups[0]).toMatchObject({
       reason: 'http_status',
       status: 503,
@@ -243,17 +250,21 @@ describe('the API', () => {
     });
     const { found, next } = await get('/shop/failed?reason=callback_error&domain=x.example');
     expect(next).toBeNull();
-    expect(found).toMatchObject([{ detail: `*** ${hostile}` }]);
+    expect(found).toHaveLength(3);
+    expect(found[0]).toMatchObject({ detail: `*** ${hostile}` });
     expect(Object.keys(found[0])).not.toContain('headers');
     const first = await get('/shop/failed?limit=20');
     const second = await get(`/shop/failed?limit=20&after=${encodeURIComponent(first.next)}`);
-    expect([first.found.length, second.found.length, second.next]).toEqual([20, 17, null]);
+    expect([first.found.length, second.found.length, second.next]).toEqual([20, 19, null]);
     expect((await ask(open, '/api/v1/crawls/shop/failed?status=teapot')).status).toBe(400);
+    for (const list of ['failed', 'seeds'])
+      for (const after of ['zzz', '1e999', '-1'])
+        expect((await ask(open, `/api/v1/crawls/shop/${list}?after=${after}`)).status, after).toBe(400);
   });
 
   it('gives Prometheus the metrics of all crawls; with --metrics-only nothing else', async () => {
     const { text } = await ask(guarded, '/metrics', bearer);
-    expect(text).toContain('crawlnode_crawl_requests{crawl="shop",state="failed"} 37');
+    expect(text).toContain('crawlnode_crawl_requests{crawl="shop",state="failed"} 39');
     expect(text.match(/^crawlnode_crawl_domain_requests\{crawl="shop",domain="[^"]+"\} \d+$/gm)).toHaveLength(
       2,
     );
@@ -297,7 +308,20 @@ describe('an action', () => {
       withoutRecord: 0,
     });
     expect((await act('failed/purge', { domain: 'api.example.io' })).json()).toMatchObject({ purged: 24 });
-    expect((await ask(open, '/api/v1/crawls/shop')).json().failed).toBe(4);
+    expect((await ask(open, '/api/v1/crawls/shop')).json().failed).toBe(6);
+  });
+
+  it('is for one group of the summary alone, whatever failed on subdomains and with other statuses', async () => {
+    const group = { reason: 'callback_error', status: 200, domain: 'x.example' };
+    for (const [more, purged] of [
+      [{ status: null }, 0],
+      [{ domain: 'example' }, 0],
+      [{}, 1],
+    ] as const) {
+      const answer = await act('failed/purge', { group: { ...group, ...more } });
+      expect(answer.json()).toMatchObject({ purged });
+    }
+    expect((await ask(open, '/api/v1/crawls/shop')).json().failed).toBe(5);
   });
 
   it('is refused with a body that is no JSON object, too large, or a filter that is none', async () => {
@@ -307,10 +331,44 @@ describe('an action', () => {
     expect((await ask(open, url, { ...ownPage(open), 'content-type': 'text/plain' }, '{}')).status).toBe(415);
     expect((await act('failed/purge', { reason: 'nonsense' })).status).toBe(400);
     expect((await ask(open, '/api/v1/crawls/unbegun/pause', ownPage(open), {})).status).toBe(409);
+    for (const body of [{ status: 200 }, { reason: ['timeout'] }, { reasn: 'timeout' }, { group: 1 }])
+      for (const action of ['failed/retry', 'failed/purge'])
+        expect((await act(action, body)).status, JSON.stringify(body)).toBe(400);
+    expect((await ask(open, '/api/v1/crawls/shop')).json().failed).toBe(5);
   });
 });
 
 describe('the stream', () => {
+  it('is no answer to a HEAD, which would never end', async () => {
+    const response = await fetch(`http://127.0.0.1:${open.port}/api/v1/stream`, { method: 'HEAD' });
+    expect(response.status).toBe(404);
+  });
+
+  it('of all crawls tells what has changed in one of them while the list of crawls is older', async () => {
+    let release = () => {};
+    const shop = sourceIn({ REDIS_URL: redis.url });
+    const later = new Promise<CrawlSource[]>((resolve) => {
+      release = () => resolve([shop]);
+    });
+    let isFirst = true;
+    const dashboard = await start({
+      async list() {
+        if (!isFirst) return later;
+        isFirst = false;
+        return [shop];
+      },
+    });
+    const events = await listen(dashboard, '/api/v1/stream');
+    const done = () => events.news().at(-1)?.value.crawls[0].done;
+    await waitFor(async () => events.news().length > 0, { what: 'the first news' });
+    await waitFor(() => events.isAway() === true, { what: 'a list that is not read again' });
+    const before = done();
+    await crawl.pageDone();
+    await waitFor(() => done() === before + 1, { what: 'a page that is done' });
+    events.close();
+    release();
+  });
+
   it('tells all viewers what has changed, and when the store is away and back; last data stay with their age', async () => {
     const events = await listen(open, '/api/v1/stream?crawl=shop');
     const other = await listen(open, '/api/v1/stream?crawl=shop');
@@ -332,6 +390,30 @@ describe('the stream', () => {
     expect(other.news().at(-1)).toEqual(events.news().at(-1));
     events.close();
     other.close();
+  });
+});
+
+describe('an embedded store', () => {
+  it('that was deleted is empty; one that is made anew is shown and used, without a restart', async () => {
+    const jobdir = tempDir('dashboard');
+    const shop = sourceIn({ JOBDIR: jobdir.dir });
+    const dashboard = await start({ list: async () => [shop] });
+    const seed = (name: string) =>
+      ask(dashboard, '/api/v1/crawls/shop/seed', ownPage(dashboard), {
+        seeds: [`https://${name}.example/`, `https://${name}.example/2`],
+      });
+    const pending = async () => (await ask(dashboard, '/api/v1/crawls/shop')).json().pending;
+    expect((await seed('a')).json()).toMatchObject({ accepted: 2 });
+    expect(await pending()).toBe(2);
+    await rm(jobdir.dir, { recursive: true });
+    await waitFor(async () => (await pending()) === 0, { what: 'the store that is gone' });
+    expect((await seed('b')).json()).toMatchObject({ accepted: 2 });
+    expect(await pending()).toBe(2);
+    await rm(jobdir.dir, { recursive: true });
+    expect((await seed('c')).json()).toMatchObject({ accepted: 2 });
+    expect((await ask(dashboard, '/metrics')).text).toContain(
+      'crawlnode_crawl_requests{crawl="shop",state="pending"} 2',
+    );
   });
 });
 

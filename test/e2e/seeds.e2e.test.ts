@@ -37,6 +37,7 @@ describe.each([
   ['redis', 'list', 3],
   ['redis', 'set', 2],
   ['redis', 'zset', 2],
+  ['redis', 'stream', 4],
   ['embedded', 'list', 3],
 ] as const)('on the %s engine, seeds of a %s', (engine, type, kills) => {
   const here = projectOn(engine);
@@ -48,6 +49,7 @@ describe.each([
       list: [],
       set: ['-s', 'REDIS_START_URLS_AS_SET=true'],
       zset: ['-s', 'REDIS_START_URLS_AS_ZSET=true'],
+      stream: ['-s', 'REDIS_START_URLS_AS_STREAM=true'],
     };
     const settings = [
       '-s',
@@ -94,7 +96,9 @@ describe.each([
       expect(await observer.snapshot()).toMatchObject({
         ...{ startUrls: 0, badSeeds: 0, accepted: SEEDS, done: SEEDS, failed: 0, items: SEEDS },
       });
-      await expectSound('news', { cwd: here.project.dir });
+      // A stream is still there at the end, so its setting matters.
+      const env = { REDIS_START_URLS_AS_STREAM: String(type === 'stream') };
+      await expectSound('news', { cwd: here.project.dir, env });
       expect(site.compare().missing).toEqual([]);
       if (here.redis !== null) {
         const admin = new Redis(here.redis.url);

@@ -15,6 +15,7 @@ export const nodeFacts: NodeFacts = {
 export const historyPoint = (more: Partial<HistoryPoint> = {}): HistoryPoint => ({
   ...{ atMs: Date.now(), pages: 1, items: 2, failures: 3, retries: 4, accepted: 5, pending: 6, delayed: 7 },
   ...{ leased: 8, nodes: 9, limitedBy: 'nodes', wantedNodes: 10 },
+  ...{ nodesCpu: 1.25, storeCpuSeconds: 12.5 },
   ...more,
 });
 

@@ -173,6 +173,14 @@ export function telemetry(crawl: () => Crawl): void {
       expect(found!.readyDomains).toBe(1);
     });
 
+    it('have the CPU time of a Redis server, which grows', async () => {
+      const { frontier } = await crawl().node();
+      const used = async () => (await frontier.telemetry.facts())!.storeCpuSeconds;
+      const before = await used();
+      if (frontier.engine === 'embedded') expect(before).toBeNull();
+      else expect(await used()).toBeGreaterThan(before!);
+    });
+
     it('count the domains with pending requests through leases, releases and a repair', async () => {
       const { frontier } = await crawl().node();
       const queued = async () => (await frontier.telemetry.facts())!.queuedDomains;
@@ -216,6 +224,9 @@ export function telemetry(crawl: () => Crawl): void {
       expect(short[0]).toEqual(now);
       expect((await telemetry.history('minute', from, Date.now() + 10_000))[0]).toEqual(now);
       expect(await telemetry.history('minute', 0, 60_000)).toEqual([]);
+      // All of time: only what is kept is looked for.
+      for (const step of ['ten_seconds', 'minute'] as const)
+        expect((await telemetry.history(step, 0, 8.64e15))[0]).toEqual(now);
       expect((await one.frontier.snapshot()).assessment).toEqual({ ...assessment, wantedNodes: 3 });
     });
 

@@ -16,6 +16,7 @@ import { howMany, n } from '../../format-amounts.js';
 import { openFrontier } from '../../frontier/choose-engine.js';
 import { findingsAbout } from '../../frontier/findings.js';
 import type { Finding, Frontier, Snapshot } from '../../frontier/frontier.js';
+import { howToSeed } from '../../node/shutdown/node-stop-reason.js';
 import { changeOf } from '../../pipelines/feeds/changed-feed.js';
 import type { Settings } from '../../settings/schema.js';
 import { problemsOf } from '../../spider/loading/discover.js';
@@ -236,7 +237,7 @@ async function acceptLosses(
   if (lost + changed.length === 0) ok('losses_accepted', 'nothing is lost');
   if (lost > 0) {
     const message = `${howMany(lost, 'lost request')} counted as removed: this crawl goes on without them`;
-    info('losses_accepted', message, `to fetch such a page all the same: crawlnode seed ${crawl} URL`);
+    info('losses_accepted', message, `to fetch such a page all the same: ${howToSeed(crawl)}`);
   }
   for (const what of changed) info('losses_accepted', `accepted: ${what}`, null);
   return found;

@@ -2,7 +2,7 @@
 import { Argument, type Command } from 'commander';
 import { type CrawlName, crawlName, refuseMissingJob } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
-import { matchingFailed, purgeFailed, retryFailed } from '../../crawler/requests/failed-actions.js';
+import { matches, matchingFailed, purgeFailed, retryFailed } from '../../crawler/requests/failed-actions.js';
 import { type FailedFilter, failedFilter } from '../../crawler/requests/failed-filter.js';
 import { failedReasons } from '../../crawler/requests/failed-reasons.js';
 import { describeFailed, type FailedPages, type ReadFailed } from '../../crawler/requests/failed-requests.js';
@@ -102,7 +102,7 @@ export const command: CliCommand = {
         skipped += 1;
         return false;
       };
-      const find = () => matchingFailed(frontier, isWanted, limit);
+      const find = () => matchingFailed(frontier, (each) => matches(each, isWanted), limit);
       if (action === 'list') await list(context, crawl, find());
       else if (isDryRun) await printDryRun(context, crawl, action, find());
       else if (action === 'retry') await retry(context, crawl, frontier, find(), settings);

@@ -10,6 +10,7 @@ import { type Context, note } from '../context.js';
 import { parseDuration } from '../options/duration.js';
 import { atLeastOne, commaList } from '../options/option-parsers.js';
 import { jobOption, settingTextsOf, spiderWords } from '../options/spider-argument.js';
+import { crawlLister } from '../project/list-crawls.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import type { CleanPolicy } from '../reset/clean-policy.js';
 import { resetCrawls } from '../reset/reset-crawls.js';
@@ -33,6 +34,10 @@ is reset if it or its dupefilter is older than that. With --if-larger-than it is
 fingerprints. With both options, one condition is enough. Otherwise the command prints why nothing was done, and exits with
 0. With --all-jobs each job is checked separately.
 
+--all-crawls, in place of a spider, looks at all crawls of the store, those of other projects included, and needs one of these
+conditions. There the time of --older-than counts from the last use of a crawl by a node or a command. "crawlnode list --store"
+shows it.
+
 A spider or --job without data in the store is refused (exit code 2), because the folder, store or name is probably
 wrong. A spider of this project that has no crawl yet is not an error.
 
@@ -40,12 +45,13 @@ Examples:
   crawlnode reset shop --dry-run
   crawlnode reset shop --only dupefilter --yes
   crawlnode reset shop --all-jobs --older-than 7d --all --yes
+  crawlnode reset --all-crawls --older-than 30d --dry-run
   crawlnode reset shop --older-than 7d --if-larger-than 10000000 --backup shop.jsonl.gz --yes`;
 
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('<spider>', spiderWords)
+      .argument('[spider]', spiderWords)
       .option('--only <parts>', `some of ${allParts.join(',')}`, commaList)
       .option('--all', 'everything, including the items')
       .option('--backup <file>', 'write what is deleted to this file first')
@@ -66,13 +72,23 @@ export const command: CliCommand = {
         '--all-jobs',
         'every job of the spider, and the crawl without a job; jobs with live nodes are skipped',
       )
+      .option('--all-crawls', 'every crawl of the store that is due; those with live nodes are skipped')
       .addHelpText('after', help),
-  run: async (context, [spider = ''], options) => {
+  run: async (context, [spider], options) => {
     const wanted = partsOf(options);
-    refuseContradictions(options);
-    const allJobs = options.allJobs === true;
+    refuseContradictions(spider, options);
     const file = options.backup as string | undefined;
     const force = options.force === true;
+    const how = {
+      ...{ wanted, policy: policyOf(options), force, file },
+      ...{ dryRun: options.dryRun === true, yes: options.yes === true },
+    };
+    if (spider === undefined) {
+      const listed = await (await crawlLister(context, settingTextsOf(options)))();
+      const all = listed.map(({ spider, job, loaded }) => ({ spider, job, settings: loaded.settings }));
+      return resetCrawls(context, all, { ...how, several: 'crawls', mustExist: false });
+    }
+    const allJobs = options.allJobs === true;
     const { loaded, create } = await loadSpiderOrSettings(context, spider, settingTextsOf(options), {
       mayBeNew: true,
     });
@@ -80,9 +96,8 @@ export const command: CliCommand = {
     const crawl = { spider, job: loaded.settings.JOB, settings: loaded.settings };
     const crawls = allJobs ? await jobsOf(context, crawl) : [crawl];
     return resetCrawls(context, crawls, {
-      ...{ wanted, policy: policyOf(options), force, allJobs, file },
-      dryRun: options.dryRun === true,
-      yes: options.yes === true,
+      ...how,
+      several: allJobs ? 'jobs' : null,
       mustExist: create === null || options.job !== undefined,
     });
   },
@@ -99,7 +114,16 @@ async function jobsOf(context: Context, unnamed: ResetCrawl): Promise<ResetCrawl
 }
 
 /** @throws UsageError */
-function refuseContradictions({ allJobs, job, backup }: Readonly<Record<string, unknown>>): void {
+function refuseContradictions(spider: string | undefined, options: Readonly<Record<string, unknown>>): void {
+  const { allJobs, allCrawls, job, backup, olderThan, ifLargerThan } = options;
+  if (allCrawls === true) {
+    if (spider !== undefined || allJobs === true || job !== undefined || backup !== undefined)
+      throw new UsageError('--all-crawls takes no spider, --all-jobs, --job and --backup');
+    if (olderThan === undefined && ifLargerThan === undefined)
+      throw new UsageError('--all-crawls needs --older-than or --if-larger-than, which say what is due');
+    return;
+  }
+  if (spider === undefined) throw new UsageError('which spider? crawlnode reset SPIDER, or --all-crawls');
   if (allJobs !== true) return;
   if (job !== undefined) throw new UsageError('--all-jobs and --job contradict each other');
   if (backup !== undefined)
@@ -114,10 +138,15 @@ function partsOf(options: Readonly<Record<string, unknown>>): readonly Part[] {
   return typeof options.only === 'string' ? namedParts(options.only) : DEFAULT_PARTS;
 }
 
-function policyOf({ olderThan, ifLargerThan }: Readonly<Record<string, unknown>>): CleanPolicy | null {
+function policyOf({
+  olderThan,
+  ifLargerThan,
+  allCrawls,
+}: Readonly<Record<string, unknown>>): CleanPolicy | null {
   if (olderThan === undefined && ifLargerThan === undefined) return null;
   return {
     olderThanMs: olderThan as number | undefined,
+    isUnused: allCrawls === true,
     largerThan: ifLargerThan as number | undefined,
   };
 }

@@ -2,23 +2,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { crawlName, noSuchJob } from '../../crawler/project/crawls-in-store.js';
-import { openOptions } from '../../crawler/project/open-frontier.js';
 import { type CrawlStats, statsOf } from '../../crawler/stats/crawl-stats.js';
 import { type DomainOrder, DomainReader, domainOrders } from '../../crawler/stats/domain-reports.js';
 import { readHistory } from '../../crawler/stats/read-history.js';
 import { type ReadCrawl, StatsReader } from '../../crawler/stats/read-stats.js';
-import { RefusedError, UsageError } from '../../errors.js';
-import { openFrontier } from '../../frontier/choose-engine.js';
+import { UsageError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
-import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson, printJsonLine } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
-import { fillCrawlArguments } from '../messages/error-report.js';
 import { parseDuration } from '../options/duration.js';
 import { atLeastOne } from '../options/option-parsers.js';
 import { jobOption, settingTextsOf } from '../options/spider-argument.js';
-import { crawlLister } from '../project/list-crawls.js';
+import { openAllCrawls, openToRead } from '../project/open-crawls.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { isMissingJob } from '../reports/crawl-state-text.js';
 import { detail, watchLine } from '../reports/stats-detail.js';
@@ -178,28 +174,9 @@ async function openCrawls(
   options: Readonly<Record<string, unknown>>,
 ): Promise<ReadCrawl[]> {
   const texts = settingTextsOf(options);
-  // A store that may evict is refused to nodes. To look at it does no harm, and is needed then most.
-  const open = async (name: string, of: Settings): Promise<ReadCrawl> => ({
-    ...{ spider: name, job: of.JOB, scaleMax: of.SCALE_MAX },
-    frontier: await openFrontier({ ...openOptions(of, name), allowEviction: true }),
-  });
-  if (spider !== undefined) {
-    const { loaded } = await loadSpiderOrSettings(context, spider, texts);
-    return [await open(spider, loaded.settings)];
-  }
-  const crawls: ReadCrawl[] = [];
-  for (const { spider: name, loaded } of await (await crawlLister(context, texts))()) {
-    const { settings } = loaded;
-    try {
-      crawls.push(await open(name, settings));
-    } catch (error) {
-      // A crawl that refuses access must not hide the others.
-      if (!(error instanceof RefusedError)) throw error;
-      const crawl = crawlArguments(context, { spider: name, job: settings.JOB });
-      note(context, `${name}: ${fillCrawlArguments(error.message, crawl)}`);
-    }
-  }
-  return crawls;
+  if (spider === undefined) return openAllCrawls(context, texts);
+  const { loaded } = await loadSpiderOrSettings(context, spider, texts);
+  return [await openToRead(spider, loaded.settings)];
 }
 
 /** Without a terminal: a line for each crawl every second, or one of JSON. */

@@ -53,7 +53,7 @@ export function printSummary(output: Context, summary: Summary): void {
       ...reportFields(result),
       customStats: masked(context, customStats),
       feeds: files,
-      leftOut: leftOut.map(({ path, fields, items: count }) => ({ path, fields: [...fields], items: count })),
+      leftOut: leftOut.map(({ fields, ...file }) => ({ ...file, fields: [...fields] })),
     });
     return;
   }
@@ -100,7 +100,12 @@ export function printSummary(output: Context, summary: Summary): void {
     );
   }
   for (const { path } of feeds) print(context, `items: ${path}`);
-  for (const { path, fields, items: count } of leftOut) {
+  for (const { path, fields, items: count, absent } of leftOut) {
+    if (absent.length > 0)
+      say(
+        `${path} has no value for ${oneLine(absent.join(', '))} (fields of FEEDS): no item of this run has such a field`,
+      );
+    if (fields.size === 0) continue;
     const names = oneLine([...fields].slice(0, SHOWN_FIELDS).join(', '));
     const more =
       fields.size > SHOWN_FIELDS ? ` and ${howMany(fields.size - SHOWN_FIELDS, 'more field')}` : '';

@@ -5,7 +5,14 @@ import { InvalidArgumentError } from 'commander';
 export function atLeastOne(text: string): number {
   const number = Number(text);
   if (Number.isSafeInteger(number) && number >= 1) return number;
-  throw new InvalidArgumentError('Expected a whole number, at least 1.');
+  throw new InvalidArgumentError('Expected a whole number, at least 1, such as 20 or 1e6.');
+}
+
+/** A rate, or another number that need not be whole. */
+export function aboveZero(text: string): number {
+  const number = Number(text);
+  if (Number.isFinite(number) && number > 0) return number;
+  throw new InvalidArgumentError('Expected a number above 0, such as 2000 or 0.5.');
 }
 
 /** A port to listen on; 0 is any free one. */

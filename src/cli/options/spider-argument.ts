@@ -62,7 +62,8 @@ function urlSecond(args: readonly string[]): readonly string[] {
   return looksLikeUrl(one) && !looksLikeUrl(two) ? [two, one, ...rest] : args;
 }
 
-function splitJob(word: string, options: Options): { spider: string; options: Options } {
+/** Take SPIDER@JOB apart; the job goes to the options. @throws UsageError for two different jobs */
+export function splitJob(word: string, options: Options): { spider: string; options: Options } {
   const at = word.indexOf('@');
   if (at === -1) return { spider: word, options };
   const [spider, job] = [word.slice(0, at), word.slice(at + 1)];

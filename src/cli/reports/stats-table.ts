@@ -1,8 +1,8 @@
 /** A table of crawls, one row each. */
 
 import { crawlName } from '../../crawler/project/crawls-in-store.js';
-import { type CrawlStats, committedItems } from '../../crawler/stats/crawl-stats.js';
-import { byteSize, n } from '../../format-amounts.js';
+import { type CrawlStats, committedItems, storedBytes } from '../../crawler/stats/crawl-stats.js';
+import { byteSize, duration, n } from '../../format-amounts.js';
 import { alignColumns } from '../terminal/align-columns.js';
 import type { Paint } from '../terminal/colour.js';
 import { cut } from '../terminal/fit-screen.js';
@@ -25,7 +25,17 @@ const count = (
   value: (stats) => n(stats[field]),
 });
 
-const memory = ({ bytes }: CrawlStats) => byteSize(Object.values(bytes).reduce((sum, size) => sum + size, 0));
+const size = (crawl: CrawlStats) => byteSize(storedBytes(crawl));
+
+/** For `list --store`: what is in a store, how old and large it is, and whether anybody uses it. */
+export function storeTable(crawls: readonly CrawlStats[], nowMs: number): string {
+  const ago = (atMs: number | null) => (atMs === null ? '' : duration(Math.max(0, nowMs - atMs)));
+  const rows = crawls.map((crawl) => [
+    ...[crawlName(crawl), ago(crawl.beganAtMs), size(crawl), ago(crawl.usedAtMs)],
+    stateText(crawl, (_, text) => text, nowMs),
+  ]);
+  return alignColumns([['CRAWL', 'AGE', 'SIZE', 'UNUSED FOR', 'LAST RUN'], ...rows]).join('\n');
+}
 
 /** @param columns of the terminal; null in a pipe, where all columns are shown. */
 export function crawlsTable(
@@ -43,7 +53,7 @@ export function crawlsTable(
     count('DONE', 'done', 0),
     count('FAILED', 'failed', 0),
     { title: 'ITEMS', leaveOut: 1, value: (stats) => n(committedItems(stats)) },
-    { title: 'MEMORY', leaveOut: 6, value: memory },
+    { title: 'MEMORY', leaveOut: 6, value: size },
     { title: 'NODES', leaveOut: 2, value: ({ nodes }) => n(nodes.length) },
     { title: 'STATE', leaveOut: 0, value: (stats) => stateText(stats, (_, text) => text, nowMs) },
   ];

@@ -1,4 +1,4 @@
-/** Resets crawls: one, or those of all jobs of a spider. First all are looked at and shown, then those that are due are deleted. */
+/** Resets crawls: one, those of all jobs of a spider, or all of a store. First all are looked at and shown, then those that are due are deleted. */
 import { crawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { shapeOf } from '../../crawler/project/settings-to-options.js';
@@ -10,6 +10,7 @@ import { createBackup } from '../backup/create-backup.js';
 import type { WrittenBackup } from '../backup/write-backup.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
+import { noteRefused } from '../project/open-crawls.js';
 import { confirm } from '../terminal/confirm.js';
 import { oneLine } from '../terminal/printable.js';
 import type { CleanPolicy } from './clean-policy.js';
@@ -24,8 +25,8 @@ export interface ResetOptions {
   readonly force: boolean;
   readonly dryRun: boolean;
   readonly yes: boolean;
-  /** The crawls are those of all jobs: one with live nodes is skipped, and the result is a list. */
-  readonly allJobs: boolean;
+  /** What the crawls are, where there may be several: one with live nodes is skipped, and the result is a list. */
+  readonly several: 'jobs' | 'crawls' | null;
   /** The name of a crawl may be mistyped, so one of which the store has nothing is an error. */
   readonly mustExist: boolean;
   /** The file of a backup of the crawl. */
@@ -41,29 +42,46 @@ export async function resetCrawls(
   crawls: readonly ResetCrawl[],
   options: ResetOptions,
 ): Promise<number> {
-  const { policy, force, dryRun, allJobs, file } = options;
+  const { policy, force, dryRun, several, file } = options;
   const plans: ResetPlan[] = [];
   for (const crawl of crawls) {
     const plan = await withOwnParts(context, crawl, options, (frontier, parts) =>
       planReset(frontier, crawl, parts, policy),
-    );
+    ).catch((error: unknown) => {
+      if (several !== 'crawls') throw error;
+      noteRefused(context, crawl, error);
+      return null;
+    });
+    if (plan === null) continue;
+    if (!plan.existsInStore && several === 'crawls') continue;
     if (!plan.existsInStore && options.mustExist) throw noSuchCrawl(crawl);
-    const needsNodesGone = plan.counts !== null && !force && (allJobs || !dryRun);
+    const needsNodesGone = plan.counts !== null && !force && (several !== null || !dryRun);
     const nodes = needsNodesGone ? liveNodesText(context, plan) : null;
     if (nodes === null) plans.push(plan);
-    else if (allJobs) note(context, `${nodes.who}: it is not changed${nodes.remark}`);
+    else if (several !== null) note(context, `${nodes.who}: it is not changed${nodes.remark}`);
     else {
       const how = `stop them first ("crawlnode stop ${crawlArguments(context, crawl)}"), or --force`;
       throw new RefusedError(`${nodes.who}; ${how}${nodes.remark}`, { code: 'live_nodes' });
     }
   }
-  if (!context.globals.json) for (const plan of plans) showPlan(context, plan, { dryRun, backupFile: file });
+  if (several === 'crawls') sayHowMany(context, plans);
+  // Of a whole store only what is due.
+  const shown = several === 'crawls' ? plans.filter(({ counts }) => counts !== null) : plans;
+  if (!context.globals.json) for (const plan of shown) showPlan(context, plan, { dryRun, backupFile: file });
   const backup = dryRun ? null : await deleteDue(context, plans, options);
   if (context.globals.json) {
     const all = plans.map((plan) => ({ ...planJson(plan, dryRun), ...(backup && { backup }) }));
-    printJson(context, allJobs ? all : all[0]);
+    printJson(context, several === null ? all[0] : all);
   }
   return plans.length < crawls.length && policy === null ? 3 : 0;
+}
+
+function sayHowMany(context: Context, plans: readonly ResetPlan[]): void {
+  const due = plans.filter(({ counts }) => counts !== null).length;
+  note(
+    context,
+    `${n(due)} of ${howMany(plans.length, 'crawl')} in the store ${due === 1 ? 'is' : 'are'} due`,
+  );
 }
 
 /** @returns the backup that was written, if any */
@@ -72,11 +90,15 @@ async function deleteDue(
   plans: readonly ResetPlan[],
   options: ResetOptions,
 ): Promise<WrittenBackup | null> {
-  const { force, yes, allJobs, file } = options;
+  const { force, yes, several, file } = options;
   const due = plans.flatMap(({ crawl, counts }) => (counts === null ? [] : [{ crawl, counts }]));
   const [first] = due;
   if (first === undefined) return null;
-  const what = allJobs ? `${howMany(due.length, 'job')} of ${first.crawl.spider}` : crawlName(first.crawl);
+  const ofAll =
+    several === 'jobs'
+      ? `${howMany(due.length, 'job')} of ${first.crawl.spider}`
+      : howMany(due.length, 'crawl');
+  const what = several === null ? crawlName(first.crawl) : ofAll;
   if (!yes) await confirm(context, 'reset', `Delete these parts of ${what}?`);
   let backup: WrittenBackup | null = null;
   for (const { crawl, counts } of due) {
@@ -99,12 +121,12 @@ async function deleteDue(
 function withOwnParts<T>(
   context: Context | null,
   { spider, settings }: ResetCrawl,
-  { wanted, force, allJobs, file }: ResetOptions,
+  { wanted, force, several, file }: ResetOptions,
   use: (frontier: Frontier, parts: readonly Part[], open: ReturnType<typeof openOptions>) => Promise<T>,
 ): Promise<T> {
   const open = openOptions(settings, spider);
   const { parts, keys, skippedKeys } = ownParts(wanted, settings, open, force);
-  if (context !== null && !allJobs) {
+  if (context !== null && several === null) {
     for (const key of skippedKeys)
       note(context, `${key} is shared with other spiders and stays; --force deletes it too`);
   }

@@ -8,12 +8,13 @@ import type { FeedTarget } from './feed-targets.js';
 import { type FeedsOfCrawl, openTarget, writerOf } from './open-target.js';
 import { openWhenFree } from './open-when-free.js';
 
-/** Fields of items that a file has no column for. */
+/** Fields of items that a file has no column for, and fields of FEEDS that no item has. */
 export interface LeftOut {
   readonly path: string;
   readonly fields: ReadonlySet<string>;
   /** How many items have one of them. */
   readonly items: number;
+  readonly absent: readonly string[];
 }
 
 /** The feeds of a crawl while it runs. */
@@ -52,7 +53,7 @@ export async function openFeeds(targets: readonly FeedTarget[], options: FeedsOp
   const unwritten = () => lost ?? files.find((file) => file.failing !== null)?.failing ?? null;
   const overflow = watchOverflow(options, unwritten);
   return {
-    leftOut: () => [...leftOut.values()],
+    leftOut: () => [...leftOut.values()].filter(({ fields, absent }) => fields.size > 0 || absent.length > 0),
     failing() {
       const why = lost ?? overflow.why();
       return why === null ? null : { why, isFinal: lost !== null };
@@ -102,15 +103,16 @@ async function openFiles(
       if (target.isStdout && stdout === undefined)
         throw new UsageError('items cannot go to standard output here');
       const writer = writerOf(target);
-      const onLeftOut: FeedOptions['onLeftOut'] = ({ fields, items }) => {
-        const before = leftOut.get(id) ?? { fields: [], items: 0 };
+      const onRendered: FeedOptions['onRendered'] = ({ leftOut: gap, absent = [] }) => {
+        const before = leftOut.get(id) ?? { fields: [], items: 0, absent };
         leftOut.set(id, {
           path,
-          fields: new Set([...before.fields, ...fields]),
-          items: before.items + items,
+          fields: new Set([...before.fields, ...(gap?.fields ?? [])]),
+          items: before.items + (gap?.items ?? 0),
+          absent: before.absent.filter((field) => absent.includes(field)),
         });
       };
-      const open = () => openTarget(target, writer, options, { stdout, onLeftOut });
+      const open = () => openTarget(target, writer, options, { stdout, onRendered });
       files.push(await openWhenFree(open, { ...options, file: path }));
     }
     return files;

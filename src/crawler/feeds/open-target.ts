@@ -34,7 +34,7 @@ export async function openTarget(
   { id: _, itemFilter = null, isStdout: __, ...target }: FeedTarget,
   writer: FeedWriter,
   { frontier, settings, records, log }: FeedsOfCrawl,
-  how: Pick<FeedOptions, 'anew' | 'stdout' | 'onLeftOut'> = {},
+  how: Pick<FeedOptions, 'anew' | 'stdout' | 'onRendered'> = {},
 ): Promise<FeedFile> {
   const accepts = await loadItemFilter(itemFilter);
   const staleMs = settings.NODE_TIMEOUT * 1000;

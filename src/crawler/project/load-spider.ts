@@ -111,11 +111,11 @@ export async function configureSpider(
   const { createSpider } = await import('../../spider/spider.js');
   const { refreshOf } = await import('../../spider/refresh.js');
   const { adoptScrapyMembers, memberSettings } = await import('../../spider/loading/scrapy-members.js');
-  const { misspeltMembers } = await import('../../spider/loading/misspelt-members.js');
+  const { misspeltMembers, unreadArguments } = await import('../../spider/loading/misspelt-members.js');
   const { withoutParse, withoutRules } = await import('../../spider/loading/spider-problems.js');
   const spider = createSpider(found.SpiderClass, { args, settings: project });
   adoptScrapyMembers(spider);
-  const notices = [...misspeltMembers(spider), ...withoutParse(spider), ...withoutRules(spider)];
+  const notices = [misspeltMembers, withoutParse, withoutRules, unreadArguments].flatMap((of) => of(spider));
   // Checked early, so that every command that uses the spider reports bad rules first.
   refreshOf(spider);
   const where = `customSettings of the spider ${found.name} (${found.file})`;

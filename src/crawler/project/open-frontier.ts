@@ -8,6 +8,12 @@ import type { Settings } from '../../settings/schema.js';
 import { shapeOf } from './settings-to-options.js';
 import { storeOf } from './store-address.js';
 
+const startUrlsTypes = [
+  ['REDIS_START_URLS_AS_SET', 'set'],
+  ['REDIS_START_URLS_AS_ZSET', 'zset'],
+  ['REDIS_START_URLS_AS_STREAM', 'stream'],
+] as const;
+
 /** The options to open the frontier of a spider and of the JOB of the settings. @throws SettingsError */
 export function openOptions(settings: Settings, spider: string): OpenOptions {
   const store = storeOf(settings);
@@ -15,11 +21,7 @@ export function openOptions(settings: Settings, spider: string): OpenOptions {
   return {
     store,
     keys: expandKeys(settings, spider, settings.JOB, { cluster }),
-    startUrlsType: settings.REDIS_START_URLS_AS_SET
-      ? 'set'
-      : settings.REDIS_START_URLS_AS_ZSET
-        ? 'zset'
-        : 'list',
+    startUrlsType: startUrlsTypes.find(([setting]) => settings[setting])?.[1] ?? 'list',
     seedsFiltered: settings.SEEDS_FILTERED,
     shape: shapeOf(settings),
     allowEviction: settings.REDIS_ALLOW_EVICTION,

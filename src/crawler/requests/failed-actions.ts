@@ -7,12 +7,12 @@ import { type FailedPages, failedPages, type ReadFailed, revived } from './faile
 /** Matching requests that are on the failed list at the start, the oldest first. */
 export async function* matchingFailed(
   frontier: Frontier,
-  filter: FailedFilter,
+  isWanted: (each: ReadFailed) => boolean,
   limit = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<ReadFailed[]> {
   let left = limit;
   for await (const page of failedPages(frontier)) {
-    const some = page.filter((each) => matches(each, filter)).slice(0, left);
+    const some = page.filter(isWanted).slice(0, left);
     left -= some.length;
     if (some.length > 0) yield some;
     if (left === 0) return;

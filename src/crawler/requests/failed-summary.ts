@@ -90,7 +90,8 @@ function add(groups: Map<string, Found>, failed: FailedRequest, request: Request
   groups.set(key(domain), group);
 }
 
-function hostOf(request: RequestRecord | null): string | null {
+/** The `domain` of the group that a failed request is in. */
+export function hostOf(request: RequestRecord | null): string | null {
   return request === null ? null : (parseUrl(request.url)?.host ?? null);
 }
 

@@ -100,6 +100,10 @@ export interface CrawlStats {
   readonly deadNodes: readonly DeadNodeStats[];
   /** Of the domains that were active last, the five with most failed requests. */
   readonly worstDomains: readonly DomainReport[];
+  /** When the crawl began, in ms since 1970; null when the store has none. */
+  readonly beganAtMs: number | null;
+  /** When a node or a command last changed it. */
+  readonly usedAtMs: number | null;
 }
 
 /** An item pipeline with `committed`. */
@@ -153,6 +157,8 @@ export function statsOf(
       storeMemory: snapshot.memory,
       deadNodes: snapshot.deadNodes.map(withoutUrls),
       worstDomains: [],
+      beganAtMs: snapshot.beganAtMs,
+      usedAtMs: snapshot.usedAtMs,
     },
   };
 }
@@ -163,6 +169,11 @@ function pipelineStats({ path, waiting, host, writerPid }: OutboxSnapshot): Pipe
 
 function describe({ clockAheadMs: _, ...node }: NodeSnapshot): CrawlStats['nodes'][number] {
   return node;
+}
+
+/** What all parts of the crawl take in the store. */
+export function storedBytes({ bytes }: Pick<CrawlStats, 'bytes'>): number {
+  return Object.values(bytes).reduce((total, part) => total + part, 0);
 }
 
 /** Items that the crawl has committed. `items` is what is in the items list: none where items go to files. */

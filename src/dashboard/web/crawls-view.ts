@@ -16,7 +16,7 @@ const columns: readonly Column<CrawlStats>[] = [
   { title: 'Crawl', cell: (crawl) => html`<a href=${crawlLink(nameOf(crawl))}>${nameOf(crawl)}</a>` },
   { title: 'State', cell: ({ state }) => html`<${State} state=${state} />` },
   { title: 'Limited by', kind: 'long', wide: true, cell: limitText },
-  { title: 'Pages/s', kind: 'number', cell: ({ pagesPerSecond }) => pagesPerSecond.toFixed(1) },
+  { title: 'Pages/s', kind: 'number', wide: true, cell: ({ pagesPerSecond }) => pagesPerSecond.toFixed(1) },
   { title: 'Pending', kind: 'number', cell: ({ pending, delayed }) => n(pending + delayed) },
   { title: 'Done', kind: 'number', wide: true, cell: ({ done }) => n(done) },
   {
@@ -39,10 +39,18 @@ const columns: readonly Column<CrawlStats>[] = [
   },
   {
     title: 'Left',
+    kind: 'number',
     wide: true,
     cell: ({ eta }) => (eta?.seconds == null ? '–' : duration(eta.seconds * 1_000)),
   },
   { title: 'Stored', kind: 'number', wide: true, cell: ({ bytes }) => byteSize(sumOf(bytes)) },
+  { title: 'Age', kind: 'number', wide: true, cell: ({ beganAtMs }) => ago(beganAtMs) },
+  {
+    title: 'Last run',
+    kind: 'number',
+    wide: true,
+    cell: ({ run, nodes }) => (nodes.length > 0 ? 'now' : ago(run && (run.endedAt ?? run.startedAt))),
+  },
 ];
 
 export function CrawlsView(): VNode {
@@ -56,8 +64,24 @@ export function CrawlsView(): VNode {
             'No crawls yet',
             html`The store has none, and the project no spider. Begin one with <code>crawlnode crawl SPIDER</code>.`,
           )
-        : table({ label: 'Crawls', columns, rows: crawls, keyOf: nameOf }),
+        : table({ label: 'Crawls', columns, rows: [...crawls].sort(byState), keyOf: nameOf }),
     ])}`;
+}
+
+/** Those that may need somebody come first; within a state the order of the names stays. */
+const states: readonly CrawlStats['state'][] = [
+  'died',
+  'paused',
+  'stopping',
+  'closing',
+  'running',
+  'waiting',
+  'ended',
+  'not_begun',
+];
+
+function byState(a: CrawlStats, b: CrawlStats): number {
+  return states.indexOf(a.state) - states.indexOf(b.state);
 }
 
 function limitText({ state, limitedByText, run }: CrawlStats): string {
@@ -71,4 +95,8 @@ function nameOf({ spider, job }: CrawlStats): string {
 
 function sumOf(bytes: CrawlStats['bytes']): number {
   return Object.values(bytes).reduce((total, part) => total + part, 0);
+}
+
+function ago(atMs: number | null): string {
+  return atMs === null ? '–' : duration(Math.max(0, Date.now() - atMs));
 }

@@ -122,7 +122,7 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
     },
     badSeeds: read(badSeeds),
     appendSeeds: (values) =>
-      batch.write((tx) => appendSeeds(tx, values, options.startUrlsType !== 'list'), creating),
+      batch.write((tx) => appendSeeds(tx, values, ['set', 'zset'].includes(options.startUrlsType)), creating),
 
     throttle: write(throttle),
     takeInstant: write(takeInstant),

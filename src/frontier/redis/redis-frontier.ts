@@ -93,7 +93,7 @@ function frontierOn(connection: RedisConnection, options: OpenOptions): Frontier
     snapshot: () =>
       connection.patiently(async (client) => {
         if (acceptForeignKeys === true) await refuseOtherFormat(client, keys);
-        return takeSnapshot(client, keys);
+        return takeSnapshot(client, keys, call);
       }),
     async inspect(request) {
       const { inspectRequest } = await import('./crawl/inspect.js');

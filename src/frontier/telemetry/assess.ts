@@ -47,10 +47,13 @@ export function assess(facts: CrawlFacts, history: readonly HistoryPoint[], scal
     eta: etaOf(facts, history),
     wantedNodes: Math.min(scaleMax, wantedNodes(needed, atMs, history)),
   };
-  const { items, failures, retries, accepted, pending, delayed, liveNodes } = facts;
+  const { items, failures, retries, accepted, pending, delayed, liveNodes, storeCpuSeconds } = facts;
   const point: HistoryPoint = {
     ...{ atMs, pages: facts.done, items, failures, retries, accepted, pending, delayed, leased },
     ...{ nodes: liveNodes, limitedBy, wantedNodes: needed },
+    ...{ nodesCpu: hundredths(sum(facts.nodes.map(({ cpu }) => cpu))), storeCpuSeconds },
   };
   return { point, assessment };
 }
+
+const hundredths = (number: number): number => Math.round(number * 100) / 100;

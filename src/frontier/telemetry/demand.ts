@@ -1,8 +1,8 @@
 /** How many requests a crawl could work on at the same time, and how many nodes that takes. */
 import type { CrawlFacts, DomainState, HistoryPoint, NodeFacts } from '../types/telemetry.js';
 
-/** What a node's processor is to be busy with at most, before another node helps. */
-const CPU_PER_NODE = 0.7;
+/** How busy a node's processor is to be at most, before another node helps. */
+export const CPU_PER_NODE = 0.7;
 /** CONCURRENT_REQUESTS of a node that has not reported yet: its default. */
 const USUAL_SLOTS = 16;
 /** A crawl with nothing else to do keeps its nodes for requests that are due so soon. */

@@ -9,7 +9,13 @@
  *   lost               lost requests that events have told of
  */
 
-import { HISTORY_LONG_STEP_MS, HISTORY_STEP_MS, MAX_EVENTS } from '../types/limits.js';
+import {
+  HISTORY_LONG_POINTS,
+  HISTORY_LONG_STEP_MS,
+  HISTORY_POINTS,
+  HISTORY_STEP_MS,
+  MAX_EVENTS,
+} from '../types/limits.js';
 import type {
   Assessment,
   CrawlEvent,
@@ -22,10 +28,12 @@ import type {
 /** Reads texts by name, in order; null for one that is not there. */
 export type ReadTexts = (names: readonly string[]) => Promise<readonly (string | null)[]>;
 
-/** The name of each kind of step, and its length. */
-export const historySteps: Readonly<Record<HistoryStep, { readonly name: string; readonly ms: number }>> = {
-  ten_seconds: { name: 's', ms: HISTORY_STEP_MS },
-  minute: { name: 'm', ms: HISTORY_LONG_STEP_MS },
+/** The name of each kind of step, its length, and how many are kept at most. The name alone has the last step that was recorded. */
+export const historySteps: Readonly<
+  Record<HistoryStep, { readonly name: string; readonly ms: number; readonly most: number }>
+> = {
+  ten_seconds: { name: 's', ms: HISTORY_STEP_MS, most: HISTORY_POINTS },
+  minute: { name: 'm', ms: HISTORY_LONG_STEP_MS, most: HISTORY_LONG_POINTS },
 };
 
 /** Steps that are read at once at most. */
@@ -33,10 +41,10 @@ const STEPS_AT_ONCE = 1_000;
 
 const columns = [
   ...['atMs', 'pages', 'items', 'failures', 'retries', 'accepted', 'pending', 'delayed', 'leased', 'nodes'],
-  ...['wantedNodes', 'limitedBy'],
+  ...['wantedNodes', 'limitedBy', 'nodesCpu', 'storeCpuSeconds'],
 ] as readonly (keyof HistoryPoint)[];
 
-/** A point in about 80 bytes: its values in the order of `columns`. */
+/** A point in about 90 bytes: its values in the order of `columns`. */
 export function pointText(point: HistoryPoint): string {
   return JSON.stringify(columns.map((name) => point[name]));
 }
@@ -47,8 +55,11 @@ export async function readHistory(
   fromMs: number,
   toMs: number,
 ): Promise<HistoryPoint[]> {
-  const { name, ms } = historySteps[step];
-  const [first, last] = [Math.floor(fromMs / ms), Math.floor(toMs / ms)];
+  const { name, ms, most } = historySteps[step];
+  // A reader may ask for all of time.
+  const recorded = Number((await read([name]))[0] ?? 0);
+  const first = Math.max(Math.floor(fromMs / ms), recorded - most + 1);
+  const last = Math.min(Math.floor(toMs / ms), recorded);
   const points: HistoryPoint[] = [];
   for (let from = first; from <= last; from += STEPS_AT_ONCE) {
     const count = Math.min(STEPS_AT_ONCE, last - from + 1);

@@ -102,6 +102,8 @@ export const READY_DOMAINS_READ = 200;
 export const HISTORY_STEP_MS = 10_000;
 export const HISTORY_POINTS = 360;
 export const HISTORY_LONG_STEP_MS = 60_000;
+/** With the largest STATS_HISTORY, a week. */
+export const HISTORY_LONG_POINTS = 10_080;
 /** Events that are kept. */
 export const MAX_EVENTS = 500;
 /** A pause of a domain is an event from so long on; further ones within this time of it are counted with it. */

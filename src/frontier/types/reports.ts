@@ -53,6 +53,8 @@ export interface Snapshot {
   readonly queueLimit: number | null;
   /** When the crawl began, with its first request or node since a reset; null when there is no crawl. */
   readonly beganAtMs: number | null;
+  /** When a node or a command last changed the crawl, to about a second; null when there is no crawl. */
+  readonly usedAtMs: number | null;
   /** Since when the dupefilter records fingerprints: the beginning of the crawl, or the last reset of the dupefilter. */
   readonly seenSinceMs: number | null;
 }

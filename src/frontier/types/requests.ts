@@ -52,6 +52,8 @@ export interface PushAnswer {
 export interface RawSeed {
   readonly key: string;
   readonly value: Buffer;
+  /** The id of an entry of a Redis stream; absent for seeds of other keys. */
+  readonly id?: string;
 }
 
 /** A seed after `makeRequestFromData`: its requests, or why it is bad. */

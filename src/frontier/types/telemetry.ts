@@ -157,6 +157,8 @@ export interface CrawlFacts {
   readonly nodes: readonly NodeFacts[];
   /** Live nodes, those included that have not reported yet. */
   readonly liveNodes: number;
+  /** CPU time of the whole Redis server since its start, in seconds; null on the embedded engine, and where INFO may not be asked. */
+  readonly storeCpuSeconds: number | null;
 }
 
 /** What keeps a crawl from being faster. */
@@ -219,6 +221,10 @@ export interface HistoryPoint {
   readonly limitedBy: LimitedBy;
   /** At this instant alone. */
   readonly wantedNodes: number;
+  /** CPU time of all nodes per second of time, as they reported it last: 1 is one core. */
+  readonly nodesCpu: number;
+  /** As in `CrawlFacts`. */
+  readonly storeCpuSeconds: number | null;
 }
 
 /** Of history: a point for each, while nodes run. */

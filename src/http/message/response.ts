@@ -219,7 +219,7 @@ export class Response<M extends Meta = Meta> {
 
   /**
    * Selects by XPath 1.0, with `has-class('a')` and `re:test()` as in Scrapy. Elements, texts, attributes and values can be
-   * selected, and css() and xpath() can be mixed. A name without prefix matches in any namespace; the prefixes of an XML
+   * selected, and css() and xpath() can be mixed. A relative path begins at the outermost element. A name without prefix matches in any namespace; the prefixes of an XML
    * document are those of its outermost element. xpath() sees the page as it was at its first call.
    * ```ts
    * response.xpath('//h1/text()').get();
@@ -249,18 +249,18 @@ export class Response<M extends Meta = Meta> {
    * @throws InvalidRequestError when the target is a selector without a link
    */
   follow<K extends CbKwargs = CbKwargs>(
-    target: string | Selector,
+    target: string | URL | Selector,
     callback?: Callback<K> | string | null,
     ...options: OptionsFor<K>
   ): Request;
-  follow(target: string | Selector, ...followArguments: FollowArguments): Request {
-    if (typeof target !== 'string' && !(target instanceof SelectorList)) {
+  follow(target: string | URL | Selector, ...followArguments: FollowArguments): Request {
+    if (typeof target !== 'string' && !(target instanceof SelectorList || target instanceof URL)) {
       const what = target === null ? 'null, as get() of an empty selection gives it' : typeof target;
       throw new InvalidRequestError(
         `follow() on ${this.url} was given ${what}; give a URL or a selection, or use followAll(selector)`,
       );
     }
-    const href = typeof target === 'string' ? target : target.reference();
+    const href = referenceOf(target);
     if (href === null) {
       throw new InvalidRequestError(`follow() on ${this.url} was given a selector without a link.`);
     }
@@ -274,15 +274,18 @@ export class Response<M extends Meta = Meta> {
    * @param targets a CSS selector, the result of css(), or a list of absolute or relative URLs
    */
   followAll<K extends CbKwargs = CbKwargs>(
-    targets: string | Iterable<string | Selector>,
+    targets: string | Iterable<string | URL | Selector>,
     callback?: Callback<K> | string | null,
     ...options: OptionsFor<K>
   ): Request[];
-  followAll(targets: string | Iterable<string | Selector>, ...followArguments: FollowArguments): Request[] {
+  followAll(
+    targets: string | Iterable<string | URL | Selector>,
+    ...followArguments: FollowArguments
+  ): Request[] {
     const requests: Request[] = [];
     const shared = optionsOf(followArguments);
     for (const target of typeof targets === 'string' ? this.css(targets) : targets) {
-      const href = typeof target === 'string' ? target : target.reference();
+      const href = referenceOf(target);
       const url = href === null ? null : this.#absolute(href);
       if (url === null) continue;
       const request = tryRequest(url, shared);
@@ -368,6 +371,12 @@ export class Response<M extends Meta = Meta> {
     this.#joiner ??= urlJoiner(this.#baseUrl);
     return this.#joiner;
   }
+}
+
+/** The URL of a target, absolute or relative; null for a selector without a link. */
+function referenceOf(target: string | URL | Selector): string | null {
+  if (target instanceof URL) return target.href;
+  return typeof target === 'string' ? target : target.reference();
 }
 
 /** @throws InvalidRequestError for a callback that was given as undefined. */

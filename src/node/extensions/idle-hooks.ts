@@ -4,43 +4,23 @@
  * the dupefilter then rejects requests that were pushed before.
  */
 import { CrawlnodeError, closingReason, messageOf } from '../../errors.js';
-import type { CrawlState, Frontier } from '../../frontier/frontier.js';
+import type { CrawlState } from '../../frontier/frontier.js';
 import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
 import type { FrontierRequest } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
-import type { Logger } from '../../log.js';
 import { resultsOf } from '../../spider/callback-results.js';
 import type { Spider } from '../../spider/spider.js';
 import { withinTimeout } from '../../user-code/callback-timeout.js';
 import type { Loaded } from '../../user-code/numbered-modules.js';
-import { whereThrown } from '../../user-code/where-thrown.js';
-import type { LinkRules } from '../links/filter-links.js';
-import type { Outage } from '../membership/outage.js';
-import type { Alarm } from '../membership/wake-up.js';
+import { placeOf } from '../../user-code/where-thrown.js';
+import type { IncarnationContext } from '../membership/incarnation-parts.js';
 import { seedRequest } from '../seeds/seed-requests.js';
 import type { Extension } from './extension.js';
-import type { Signals } from './signals.js';
 
 /** How often nodes that stay ask while the crawl is idle, as Scrapy does. */
 const AGAIN_AFTER_MS = 5_000;
 /** Requests are read in chunks of this size, and each chunk is pushed. */
 const CHUNK = 500;
-
-export interface IdleDeps {
-  readonly frontier: Frontier;
-  readonly spider: Spider;
-  readonly signals: Signals | null;
-  readonly rules: LinkRules;
-  readonly outage: Outage;
-  readonly alarm: Alarm;
-  readonly log: Logger;
-  /** CALLBACK_TIMEOUT, for a hook and for each step of a generator that it returned. */
-  readonly timeoutMs: number;
-  /** Nodes that leave a finished crawl ask once; others ask again and again. */
-  readonly exitWhenDone: boolean;
-  /** Aborted when this incarnation ends, or is to stop. */
-  readonly stop: AbortSignal;
-}
 
 /** Whether a node has hooks for an idle crawl. */
 export function hasIdleHooks(spider: Spider, extensions: readonly Loaded<Extension>[]): boolean {
@@ -49,44 +29,46 @@ export function hasIdleHooks(spider: Spider, extensions: readonly Loaded<Extensi
 }
 
 export class IdleHooks {
-  readonly #deps: IdleDeps;
+  readonly #context: IncarnationContext;
   #isAsking = false;
   #askedAt = Number.NEGATIVE_INFINITY;
   /** Requests of the present call of the hooks. */
   #given = 0;
 
-  constructor(deps: IdleDeps) {
-    this.#deps = deps;
+  constructor(context: IncarnationContext) {
+    this.#context = context;
   }
 
   /**
    * Ask the hooks, without blocking the loop, if it is time to. @param onError gets errors that end this incarnation: of
    * `idle()` of the spider, or of the frontier.
    */
-  offer(crawl: CrawlState, onError: (error: unknown) => void): void {
-    const { spider, signals, exitWhenDone, stop } = this.#deps;
-    if (this.#isAsking || stop.aborted || crawl.closing !== null) return;
-    if (spider.idle === undefined && signals?.hears('spiderIdle') !== true) return;
-    const comesAgain = !exitWhenDone && crawl.finished;
+  offer(crawl: CrawlState): void {
+    const { node, halt, onError } = this.#context;
+    const { spider, options } = node.deps;
+    if (this.#isAsking || halt.aborted || crawl.closing !== null) return;
+    if (spider.idle === undefined && node.signals?.hears('spiderIdle') !== true) return;
+    const comesAgain = !options.exitWhenDone && crawl.finished;
     if (!crawl.idleDue && !(comesAgain && performance.now() - this.#askedAt >= AGAIN_AFTER_MS)) return;
     this.#isAsking = true;
     this.#askedAt = performance.now();
     this.#ask()
-      .catch((error: unknown) => stop.aborted || onError(error))
+      .catch((error: unknown) => halt.aborted || onError(error))
       .finally(() => {
         this.#isAsking = false;
-        this.#deps.alarm.ring();
+        node.alarm.ring();
       });
   }
 
   async #ask(): Promise<void> {
-    const { frontier, outage, exitWhenDone, stop, log } = this.#deps;
-    const againAfterMs = exitWhenDone ? null : AGAIN_AFTER_MS;
-    const isOurs = await outage.through('idle', stop, () => frontier.claimIdle(againAfterMs));
-    if (!isOurs || stop.aborted) return;
+    const { node, halt } = this.#context;
+    const { frontier, options, log } = node.deps;
+    const againAfterMs = options.exitWhenDone ? null : AGAIN_AFTER_MS;
+    const isOurs = await node.outage.through('idle', halt, () => frontier.claimIdle(againAfterMs));
+    if (!isOurs || halt.aborted) return;
     const accepted = await this.#pushAll();
     if (accepted > 0) log.info({ accepted }, 'the hooks for an idle crawl added requests');
-    await outage.through('idle', stop, () => frontier.endIdle());
+    await node.outage.through('idle', halt, () => frontier.endIdle());
   }
 
   /** @returns how many requests were accepted. */
@@ -106,17 +88,20 @@ export class IdleHooks {
   }
 
   async #push(requests: readonly FrontierRequest[]): Promise<number> {
-    const { frontier, outage, stop, alarm } = this.#deps;
+    const { node, halt } = this.#context;
+    const { frontier } = node.deps;
     let accepted = 0;
     for (const part of inChunks(requests, requestWeight)) {
-      accepted += (await outage.through('push', stop, () => frontier.push(part, 'seeds-judged'))).accepted;
-      alarm.ring();
+      const push = () => frontier.push(part, 'seeds-judged');
+      accepted += (await node.outage.through('push', halt, push)).accepted;
+      node.alarm.ring();
     }
     return accepted;
   }
 
   async *#requests(): AsyncGenerator<FrontierRequest> {
-    const { spider, signals } = this.#deps;
+    const { signals, deps } = this.#context.node;
+    const { spider } = deps;
     if (spider.idle !== undefined) {
       try {
         yield* this.#stored(await this.#within(spider.idle()));
@@ -137,17 +122,16 @@ export class IdleHooks {
 
   /** CloseSpider closes the run. */
   async #closeOr(error: unknown, otherwise: () => void): Promise<void> {
-    const { frontier, outage, stop, log } = this.#deps;
+    const { node, halt } = this.#context;
+    const { frontier, log } = node.deps;
     const closing = closingReason(error);
     if (closing === null) return otherwise();
     log.info({ reason: closing }, `a hook for an idle crawl closes it: ${closing}`);
-    await outage.through('close', stop, () => frontier.closeRun(closing));
+    await node.outage.through('close', halt, () => frontier.closeRun(closing));
   }
 
   #failure(error: unknown): CrawlnodeError {
-    const where = whereThrown(error);
-    const place = where === null ? '' : ` (${where})`;
-    const message = `idle() of the spider "${this.#deps.spider.name}" failed: ${messageOf(error)}${place}`;
+    const message = `idle() of the spider "${this.#context.node.deps.spider.name}" failed: ${messageOf(error)}${placeOf(error)}`;
     return new CrawlnodeError('hook_error', message, { cause: error });
   }
 
@@ -156,7 +140,8 @@ export class IdleHooks {
    * are no requests
    */
   async *#stored(returned: unknown): AsyncGenerator<FrontierRequest> {
-    const { spider, rules } = this.#deps;
+    const { node, rules } = this.#context;
+    const { spider } = node.deps;
     const steps = resultsOf(returned);
     try {
       for (;;) {
@@ -172,7 +157,7 @@ export class IdleHooks {
   }
 
   async #within<T>(returned: T | PromiseLike<T>): Promise<T> {
-    return withinTimeout(returned, this.#deps.timeoutMs);
+    return withinTimeout(returned, this.#context.node.deps.options.callbackTimeoutMs);
   }
 }
 

@@ -11,19 +11,19 @@ import {
   MAX_WAIT_MS,
 } from '../../frontier/frontier.js';
 import type { ReadCookies } from '../cookies/session-cookies.js';
-import type { IdleHooks } from '../extensions/idle-hooks.js';
+import { IdleHooks } from '../extensions/idle-hooks.js';
 import { inRun, type LinkRules } from '../links/filter-links.js';
 import { StalledCrawl } from '../losses/stalled-crawl.js';
 import { crawlOne } from '../page/crawl-one.js';
-import type { Slots } from '../page/leased-pages.js';
+import { Slots } from '../page/leased-pages.js';
 import type { PageDeps } from '../page/page-work.js';
-import type { SeedIntake } from '../seeds/seed-intake.js';
+import { SeedIntake } from '../seeds/seed-intake.js';
 import { runStart } from '../seeds/start-generator.js';
 import { ending, feedEnding, type NodeEnding, type NodeView } from '../shutdown/node-stop-reason.js';
-import { idleHooksOf, pageDepsOf, seedIntakeOf, slotsOf, startUpkeep } from './incarnation-parts.js';
+import { type IncarnationContext, pageDepsOf } from './incarnation-parts.js';
 import { hasStart } from './membership.js';
 import type { NodeState } from './node-state.js';
-import type { Upkeep } from './periodic-work.js';
+import { Upkeep } from './periodic-work.js';
 
 /** How long a halted node waits for the answer of a lease call. */
 const HALT_MS = 1_000;
@@ -36,6 +36,7 @@ export class Incarnation {
   readonly seeds: SeedIntake;
   readonly upkeep: Upkeep;
   readonly #node: NodeState;
+  readonly #context: IncarnationContext;
   readonly #page: PageDeps;
   readonly #idleHooks: IdleHooks;
   readonly #stalled: StalledCrawl;
@@ -53,13 +54,14 @@ export class Incarnation {
     this.joined = joined;
     this.rules = inRun(node.rules, joined.run);
     const context = { node, rules: this.rules, halt: this.halt, onError: this.#onError };
-    this.slots = slotsOf(context);
+    this.#context = context;
+    this.slots = new Slots(context);
     this.#page = pageDepsOf(context, this.slots);
-    this.#idleHooks = idleHooksOf(context);
+    this.#idleHooks = new IdleHooks(context);
     this.#stalled = new StalledCrawl(context);
-    this.seeds = seedIntakeOf(context);
+    this.seeds = new SeedIntake(context);
     this.#haltOnSignals();
-    this.upkeep = startUpkeep(context, this.slots, (pagesPerSecond) => {
+    this.upkeep = new Upkeep(context, this.slots, (pagesPerSecond) => {
       this.#showProgress(pagesPerSecond);
       void node.outsideStats.write();
       node.handOver(this.slots);
@@ -147,7 +149,7 @@ export class Incarnation {
     this.#crawl = answer.crawl;
     this.#answeredAt = performance.now();
     if (answer.cookies !== undefined) await this.#learnCookies(answer.cookies);
-    this.#idleHooks.offer(answer.crawl, this.#onError);
+    this.#idleHooks.offer(answer.crawl);
     this.#stalled.offer(answer.crawl);
     for (const lease of answer.leases) this.#start(lease, askedAt);
     return answer;
@@ -187,12 +189,7 @@ export class Incarnation {
 
   /** Run `start()` of the spider beside the loop, unless another node does. Its error ends this incarnation. */
   beginStart(): void {
-    const { deps, alarm, outage } = this.#node;
-    const { frontier, spider, log, options } = deps;
-    const { queueLimit } = options.tunables;
-    const silenceMs = options.callbackTimeoutMs;
-    const parts = { frontier, spider, rules: this.rules, outage, alarm, log, queueLimit, silenceMs };
-    void runStart({ ...parts, stop: this.halt }).catch((error: unknown) => this.fail(error));
+    void runStart(this.#context).catch((error: unknown) => this.fail(error));
   }
 
   /** Stop the periodic work. An intake of seeds under way ends by itself: it commits as a whole, or not at all. */

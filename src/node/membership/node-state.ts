@@ -10,10 +10,9 @@ import type { NodeDeps, SlowestDomain } from '../node-options.js';
 import { DeadEnds } from '../page/dead-ends.js';
 import { FailedStartPages } from '../page/failed-start-pages.js';
 import { HangingDomains } from '../page/hanging-domains.js';
-import type { Slots, Tally } from '../page/leased-pages.js';
 import { RulesCache } from '../robots/rules-cache.js';
 import { type FinalTotals, readFinalTotals } from '../shutdown/final-totals.js';
-import { NodeTelemetry } from '../telemetry/node-telemetry.js';
+import { NodeTelemetry, type SlotsInUse, type Tally } from '../telemetry/node-telemetry.js';
 import { type Handed, Reporter } from '../telemetry/reporter.js';
 import { DelayLog } from './autothrottle-log.js';
 import { CrawlStateLog } from './crawl-state-log.js';
@@ -90,14 +89,14 @@ export class NodeState {
   }
 
   /** Called once a second. */
-  handOver(slots: Slots): void {
+  handOver(slots: SlotsInUse): void {
     const handed = this.telemetry.take(slots);
     this.onHandOver(handed);
     this.deps.siblings?.hear(handed);
   }
 
   /** Report what the heartbeat thread has not reported. Nothing waits for a report that fails. */
-  async reportRest(slots: Slots, incarnation: string): Promise<void> {
+  async reportRest(slots: SlotsInUse, incarnation: string): Promise<void> {
     const { frontier, options, log, siblings } = this.deps;
     const { last, sequence, rest } = this.telemetry.takeRest(slots);
     siblings?.hear(last);

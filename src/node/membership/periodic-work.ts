@@ -3,39 +3,19 @@
  * and compare this node's leases with the store's (reconcile).
  */
 import { FrontierUnavailableError } from '../../errors.js';
-import type { CrashedRequest, Frontier } from '../../frontier/frontier.js';
+import type { CrashedRequest } from '../../frontier/frontier.js';
 import { decodeRecord } from '../../http/message/record/request-codec.js';
-import type { Logger } from '../../log.js';
-import type { DeadEnds } from '../page/dead-ends.js';
-import type { Slots, Tally } from '../page/leased-pages.js';
-import type { Pulse } from './heartbeat.js';
-import type { Alarm } from './wake-up.js';
+import type { Slots } from '../page/leased-pages.js';
+import type { IncarnationContext } from './incarnation-parts.js';
 
 const MAX_TICK_MS = 1_000;
 /** The weight of the last second in the displayed rate. */
 const RATE_WEIGHT = 0.3;
 
-export interface UpkeepOptions {
-  readonly frontier: Frontier;
-  readonly slots: Slots;
-  readonly tally: Tally;
-  readonly pulse: Pulse;
-  readonly alarm: Alarm;
-  readonly log: Logger;
-  readonly deadEnds: DeadEnds;
-  /** The crawl as an argument of a command. */
-  readonly crawlArguments: string;
-  /** Whether a finished crawl stays in the store, and its failed requests with it. */
-  readonly persist: boolean;
-  readonly heartbeatMs: number;
-  readonly nodeTimeoutMs: number;
-  readonly onTick: (pagesPerSecond: number) => void;
-  /** Told of an error that ends this incarnation. */
-  readonly onError: (error: unknown) => void;
-}
-
 export class Upkeep {
-  readonly #options: UpkeepOptions;
+  readonly #context: IncarnationContext;
+  readonly #slots: Slots;
+  readonly #onTick: (pagesPerSecond: number) => void;
   readonly #timer: NodeJS.Timeout;
   #recoverAt = 0;
   #reconcileAt: number;
@@ -44,11 +24,14 @@ export class Upkeep {
   #lastTick = performance.now();
   #lastPages: number;
 
-  constructor(options: UpkeepOptions) {
-    this.#options = options;
-    this.#lastPages = options.tally.pages;
-    this.#reconcileAt = this.#lastTick + options.heartbeatMs;
-    this.#timer = setInterval(() => this.#tick(), Math.min(MAX_TICK_MS, options.heartbeatMs));
+  constructor(context: IncarnationContext, slots: Slots, onTick: (pagesPerSecond: number) => void) {
+    this.#context = context;
+    this.#slots = slots;
+    this.#onTick = onTick;
+    const { heartbeatMs } = context.node.deps.options;
+    this.#lastPages = context.node.tally.pages;
+    this.#reconcileAt = this.#lastTick + heartbeatMs;
+    this.#timer = setInterval(() => this.#tick(), Math.min(MAX_TICK_MS, heartbeatMs));
     // The first tick runs at once, so that a crawl whose nodes were all killed recovers their leases immediately.
     this.#tick();
   }
@@ -64,12 +47,12 @@ export class Upkeep {
   reconcileWhenDue(): void {
     const now = performance.now();
     if (now < this.#reconcileAt) return;
-    this.#reconcileAt = now + this.#options.heartbeatMs;
+    this.#reconcileAt = now + this.#context.node.deps.options.heartbeatMs;
     void this.#beside(() => this.#reconcile());
   }
 
   #tick(): void {
-    const { pulse, tally, alarm, onTick } = this.#options;
+    const { pulse, tally, alarm, deps } = this.#context.node;
     const now = performance.now();
     const elapsedMs = now - this.#lastTick;
     if (elapsedMs > 0) {
@@ -79,10 +62,10 @@ export class Upkeep {
     this.#lastTick = now;
     this.#lastPages = tally.pages;
     pulse.note(this.#rate);
-    onTick(this.#rate);
+    this.#onTick(this.#rate);
 
     if (now >= this.#recoverAt && !this.#recovering) {
-      const everyMs = Math.max(1_000, this.#options.nodeTimeoutMs / 3);
+      const everyMs = Math.max(1_000, deps.options.tunables.nodeTimeoutMs / 3);
       this.#recoverAt = now + everyMs * (0.75 + 0.5 * Math.random());
       void this.#recover();
     }
@@ -90,7 +73,8 @@ export class Upkeep {
   }
 
   async #recover(): Promise<void> {
-    const { frontier, alarm, log, deadEnds, crawlArguments, persist } = this.#options;
+    const { deps, alarm, deadEnds } = this.#context.node;
+    const { frontier, log, crawlArguments, options } = deps;
     this.#recovering = true;
     await this.#beside(async () => {
       const onDead = (deadNode: string, requests: number) => {
@@ -101,7 +85,9 @@ export class Upkeep {
       const onFailed = ({ record, crashes }: CrashedRequest) => {
         const url = record === null ? null : decodeRecord(record).url;
         const why = `${crashes} nodes died while they processed it`;
-        const until = persist ? '' : ' until the finished crawl is cleared (SCHEDULER_PERSIST false)';
+        const until = options.shape.persist
+          ? ''
+          : ' until the finished crawl is cleared (SCHEDULER_PERSIST false)';
         const retry = `"crawlnode failed ${crawlArguments} retry --reason crashed" tries it again${until}`;
         log.error({ url, reason: 'crashed' }, `gave up on ${url ?? 'a page'}: ${why}; ${retry}`);
         deadEnds.note('given up as crashed', url ?? 'a page');
@@ -113,9 +99,9 @@ export class Upkeep {
   }
 
   async #reconcile(): Promise<void> {
-    const { frontier, slots, heartbeatMs, log } = this.#options;
-    const { lost, returned } = await frontier.reconcile(slots.held(), 2 * heartbeatMs);
-    const dropped = slots.drop(lost);
+    const { frontier, options, log } = this.#context.node.deps;
+    const { lost, returned } = await frontier.reconcile(this.#slots.held(), 2 * options.heartbeatMs);
+    const dropped = this.#slots.drop(lost);
     if (dropped > 0 || returned > 0) {
       log.info(
         { dropped, returned },
@@ -129,7 +115,7 @@ export class Upkeep {
     try {
       await step();
     } catch (error) {
-      if (!(error instanceof FrontierUnavailableError)) this.#options.onError(error);
+      if (!(error instanceof FrontierUnavailableError)) this.#context.onError(error);
     }
   }
 }

@@ -12,19 +12,10 @@
  * servers that hang do not stop the node.
  */
 import { CrawlnodeError, FrontierUnavailableError } from '../../errors.js';
-import {
-  type Effects,
-  type Frontier,
-  type Lease,
-  noEffects,
-  type Outcome,
-  type PushAnswer,
-} from '../../frontier/frontier.js';
-import type { Logger } from '../../log.js';
+import { type Effects, type Lease, noEffects, type Outcome } from '../../frontier/frontier.js';
 import type { PageLinks } from '../links/page-links.js';
-import type { Outage } from '../membership/outage.js';
-import type { Alarm } from '../membership/wake-up.js';
-import type { ItemListener } from '../node-options.js';
+import type { IncarnationContext } from '../membership/incarnation-parts.js';
+import type { Tally } from '../telemetry/node-telemetry.js';
 import { Flight } from './flight.js';
 
 /**
@@ -32,40 +23,16 @@ import { Flight } from './flight.js';
  */
 const STALLED_PER_SLOT = 4;
 
-/** What this node has committed since it started; it outlives a change of incarnation. */
-export interface Tally {
-  pages: number;
-  failed: number;
-  items: number;
-}
-
-export interface SlotsOptions {
-  readonly frontier: Frontier;
-  readonly concurrency: number;
-  readonly tally: Tally;
-  readonly alarm: Alarm;
-  readonly outage: Outage;
-  readonly log: Logger;
-  /** Receives the answers to links when some were dropped. */
-  readonly onDropped: (answer: PushAnswer) => void;
-  /** Told of each committed page. */
-  readonly onPage: (domain: string, outcome: Outcome, effects: Effects) => void;
-  /** Told of committed items; absent when nobody listens. */
-  readonly onItems?: ItemListener | undefined;
-  /** Told once of an error that ends this incarnation, such as IncarnationDeadError. */
-  readonly onError: (error: unknown) => void;
-}
-
 export class Slots {
-  readonly #options: SlotsOptions;
+  readonly #context: IncarnationContext;
   readonly #inFlight = new Set<Flight>();
   readonly #settling = new Map<Flight, Promise<void>>();
   readonly #giveUp = new AbortController();
   #ended = 0;
-  readonly #onStall = (): void => this.#options.alarm.ring();
+  readonly #onStall = (): void => this.#context.node.alarm.ring();
 
-  constructor(options: SlotsOptions) {
-    this.#options = options;
+  constructor(context: IncarnationContext) {
+    this.#context = context;
   }
 
   /** Pages in progress, those included whose download stalls. */
@@ -102,7 +69,7 @@ export class Slots {
    * the store is away.
    */
   free(): number {
-    const { concurrency } = this.#options;
+    const concurrency = this.#concurrency;
     if (this.#settling.size >= 2 * concurrency) return 0;
     let stalled = 0;
     for (const flight of this.#inFlight) if (flight.isStalled) stalled++;
@@ -125,10 +92,10 @@ export class Slots {
     this.#ended += 1;
     const all = withOwn(flight, outcome, effects);
     // A body that is kept until the settle is answered costs memory and garbage collection.
-    if (this.#options.onItems === undefined) flight.response = null;
+    if (this.#context.node.deps.onItems === undefined) flight.response = null;
     this.#inFlight.delete(flight);
     this.#settling.set(flight, this.#send(flight, outcome, all, links));
-    this.#options.alarm.ring();
+    this.#context.node.alarm.ring();
   }
 
   /** Resolves when every settle issued so far is answered or given up. */
@@ -150,7 +117,7 @@ export class Slots {
     const lost = new Set(ids);
     const dropped = [...this.#inFlight].filter((flight) => lost.has(flight.lease.id));
     for (const flight of dropped) this.#drop(flight);
-    if (dropped.length > 0) this.#options.alarm.ring();
+    if (dropped.length > 0) this.#context.node.alarm.ring();
     return dropped.length;
   }
 
@@ -173,8 +140,12 @@ export class Slots {
     this.#giveUp.abort();
   }
 
+  get #concurrency(): number {
+    return this.#context.node.deps.options.concurrency;
+  }
+
   get #maxStalled(): number {
-    return STALLED_PER_SLOT * this.#options.concurrency;
+    return STALLED_PER_SLOT * this.#concurrency;
   }
 
   #endOldestStalled(): void {
@@ -192,10 +163,11 @@ export class Slots {
   }
 
   async #send(flight: Flight, outcome: Outcome, effects: Effects, links?: PageLinks): Promise<void> {
-    const { frontier, outage, tally, alarm, log, onDropped, onPage, onItems, onError } = this.#options;
+    const { node, onError } = this.#context;
+    const { frontier, log, onItems } = node.deps;
     const stop = this.#giveUp.signal;
     const settle = (all: Effects) =>
-      outage.through('settle', stop, () => frontier.settle(flight.lease, outcome, all));
+      node.outage.through('settle', stop, () => frontier.settle(flight.lease, outcome, all));
     try {
       let answer = await settle(effects);
       if (!answer.committed && answer.resend && links !== undefined) {
@@ -203,11 +175,11 @@ export class Slots {
         answer = await settle({ ...all, ...(await links.takeWithheld(stop)) });
       }
       if (answer.committed) {
-        count(tally, outcome, effects);
-        onPage(flight.lease.domain, outcome, effects);
+        count(node.tally, outcome, effects);
+        node.notePage(flight.lease.domain, outcome, effects);
         if (effects.feedItems.length > 0) onItems?.(effects.feedItems, flight.response);
         links?.learn(answer);
-        if (answer.dropped !== undefined || answer.trapped !== undefined) onDropped(answer);
+        if (answer.dropped !== undefined || answer.trapped !== undefined) node.droppedLinks.hear(answer);
       } else {
         const why = answer.closed
           ? 'a page came after the last item of this run; it is given back to the next one'
@@ -228,7 +200,7 @@ export class Slots {
     } finally {
       // Only a loop that waits because of too many unanswered settles needs this. Ringing every time would cost one more
       // lease call per page.
-      if (this.#settling.size >= 2 * this.#options.concurrency) alarm.ring();
+      if (this.#settling.size >= 2 * this.#concurrency) node.alarm.ring();
       this.#settling.delete(flight);
     }
   }

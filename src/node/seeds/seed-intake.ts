@@ -8,15 +8,10 @@ import { CrawlnodeError, concernsNode, InvalidRequestError, messageOf } from '..
 import {
   type ConvertedSeed,
   type CrawlState,
-  type Frontier,
   MAX_SEED_BYTES,
   type RawSeed,
 } from '../../frontier/frontier.js';
-import type { Logger } from '../../log.js';
-import type { Spider } from '../../spider/spider.js';
-import type { LinkRules } from '../links/filter-links.js';
-import type { Alarm } from '../membership/wake-up.js';
-import type { DeadEnds } from '../page/dead-ends.js';
+import type { IncarnationContext } from '../membership/incarnation-parts.js';
 import { requestsOfSeed } from './seed-requests.js';
 
 /** Nodes see new seeds at about the same time. A node that waits a little longer finds that another one has taken them. */
@@ -24,27 +19,15 @@ const JITTER_MS = 50;
 /** How much of a bad seed a log line shows. */
 const SHOWN_BYTES = 200;
 
-export interface SeedIntakeOptions {
-  readonly frontier: Frontier;
-  readonly spider: Spider;
-  readonly rules: LinkRules;
-  readonly batch: number;
-  /** How long `makeRequestFromData` may take for one seed. */
-  readonly conversionMs: number;
-  readonly alarm: Alarm;
-  readonly deadEnds: DeadEnds;
-  readonly log: Logger;
-}
-
 export class SeedIntake {
-  readonly #options: SeedIntakeOptions;
+  readonly #context: IncarnationContext;
   #running = false;
   #said = '';
   #saidBoth = false;
   #saidProxy = false;
 
-  constructor(options: SeedIntakeOptions) {
-    this.#options = options;
+  constructor(context: IncarnationContext) {
+    this.#context = context;
   }
 
   /** Start the intake of one batch, if there are seeds and no intake runs. Never waits. */
@@ -55,13 +38,13 @@ export class SeedIntake {
     this.#noticeBoth();
     void this.#takeBatch(crawl.seedsWaiting).then(() => {
       this.#running = false;
-      this.#options.alarm.ring();
+      this.#context.node.alarm.ring();
     });
   }
 
   /** An author who has replaced startUrls by seeds may have left both by mistake. */
   #noticeBoth(): void {
-    const { spider, log } = this.#options;
+    const { spider, log } = this.#context.node.deps;
     if (this.#saidBoth || spider.startUrls.length === 0) return;
     this.#saidBoth = true;
     log.info(
@@ -73,7 +56,7 @@ export class SeedIntake {
   #noticeProxy(): void {
     if (this.#saidProxy) return;
     this.#saidProxy = true;
-    this.#options.log.warn(
+    this.#context.node.deps.log.warn(
       {},
       'a seed of the start_urls key names a proxy, which is ignored: whoever can write there could route requests of the crawl through any host. PROXY_FROM_SEEDS: true allows it',
     );
@@ -81,7 +64,8 @@ export class SeedIntake {
 
   /** Never rejects: the main loop notices by itself when the store is away or the incarnation died. */
   async #takeBatch(waiting: number): Promise<void> {
-    const { frontier, batch, log } = this.#options;
+    const { frontier, options, log } = this.#context.node.deps;
+    const batch = options.seedBatch ?? options.concurrency;
     await sleep(Math.random() * JITTER_MS);
     try {
       const seeds = await frontier.peekSeeds(Math.min(batch, waiting));
@@ -96,7 +80,7 @@ export class SeedIntake {
 
   /** The main loop reports a store that is away, or a dead incarnation. Anything else is logged here, once. */
   #sayOnce(error: unknown): void {
-    const { log } = this.#options;
+    const { log } = this.#context.node.deps;
     const what = error instanceof CrawlnodeError ? error.message : String(error);
     const isTheLoops = concernsNode(error);
     const say = isTheLoops || what === this.#said ? log.debug : log.warn;
@@ -105,16 +89,17 @@ export class SeedIntake {
   }
 
   async #convert(seed: RawSeed): Promise<ConvertedSeed> {
-    const { spider, rules, log, conversionMs, deadEnds } = this.#options;
+    const { node, rules } = this.#context;
+    const { spider, log, options } = node.deps;
     try {
       const text = textOf(seed.value);
       const onProxyIgnored = () => this.#noticeProxy();
       const requests = requestsOfSeed(text, spider, rules, Date.now(), 'untrusted', onProxyIgnored);
-      return { seed, requests: await within(conversionMs, requests) };
+      return { seed, requests: await within(options.mainLoopTimeoutMs, requests) };
     } catch (error) {
       const reason = messageOf(error);
       const shown = seed.value.subarray(0, SHOWN_BYTES).toString();
-      deadEnds.note('bad seeds', `${shown}: ${reason}`, 'seed');
+      node.deadEnds.note('bad seeds', `${shown}: ${reason}`, 'seed');
       log.warn({ key: seed.key, seed: shown, reason }, 'a bad seed was moved to the :bad list');
       return { seed, bad: reason };
     }

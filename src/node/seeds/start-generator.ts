@@ -13,18 +13,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CrawlnodeError, closingReason, concernsNode, messageOf } from '../../errors.js';
 import { howMany } from '../../format-amounts.js';
-
-import type { Frontier, PushAnswer } from '../../frontier/frontier.js';
+import type { PushAnswer } from '../../frontier/frontier.js';
 import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
 import { startKey } from '../../frontier/shared-settings/run-arguments.js';
 import type { FrontierRequest } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
-import type { Logger } from '../../log.js';
 import type { Spider } from '../../spider/spider.js';
-import { whereThrown } from '../../user-code/where-thrown.js';
+import { placeOf } from '../../user-code/where-thrown.js';
 import type { LinkRules } from '../links/filter-links.js';
-import type { Outage } from '../membership/outage.js';
-import type { Alarm } from '../membership/wake-up.js';
+import type { IncarnationContext } from '../membership/incarnation-parts.js';
 import { seedRequest } from './seed-requests.js';
 import { StartSilence } from './start-silence.js';
 
@@ -38,50 +35,37 @@ const LOOK_MS = 250;
 /** How often a node looks whether the one that runs start() has died. */
 const CLAIM_EVERY_MS = 2_000;
 
-export interface StartDeps {
-  readonly frontier: Frontier;
-  readonly spider: Spider;
-  readonly rules: LinkRules;
-  readonly outage: Outage;
-  readonly alarm: Alarm;
-  readonly log: Logger;
-  /** SCHEDULER_QUEUE_LIMIT; 0 for none. */
-  readonly queueLimit: number;
-  /** A warning is logged when `start()` yields nothing for this time. */
-  readonly silenceMs: number;
-  /** Aborted when this incarnation ends, or is to stop. */
-  readonly stop: AbortSignal;
-}
-
 /** Whether a spider makes its start requests with `start()`. */
 export function hasGenerator(spider: Spider): boolean {
   return typeof spider.start === 'function';
 }
 
 /**
- * Run `start()` until it returned, or another node has run it, or `stop`.
+ * Run `start()` until it returned, or another node has run it, or the incarnation is to stop.
  * @throws CrawlnodeError `start_failed` when spider code throws; errors of the frontier.
  */
-export async function runStart(deps: StartDeps): Promise<void> {
-  const { frontier, outage, stop } = deps;
-  while (!stop.aborted) {
-    const claim = await outage.through('start', stop, () => frontier.claimStart());
+export async function runStart(context: IncarnationContext): Promise<void> {
+  const { node, halt } = context;
+  while (!halt.aborted) {
+    const claim = await node.outage.through('start', halt, () => node.deps.frontier.claimStart());
     if (claim === 'pushed') return;
-    if (claim === 'claimed') return readAll(deps);
-    await pause(CLAIM_EVERY_MS, stop);
+    if (claim === 'claimed') return readAll(context);
+    await pause(CLAIM_EVERY_MS, halt);
   }
 }
 
-async function readAll(deps: StartDeps): Promise<void> {
-  const { frontier, log, outage, spider, stop } = deps;
+async function readAll(context: IncarnationContext): Promise<void> {
+  const { node, halt } = context;
+  const { frontier, log, spider, options } = node.deps;
   const reader = new StartReader(spider);
-  const pusher = new StartPusher(deps);
-  const silence = new StartSilence({ log, spider: spider.name, afterMs: deps.silenceMs, stop });
+  const pusher = new StartPusher(context);
+  const afterMs = options.callbackTimeoutMs;
+  const silence = new StartSilence({ log, spider: spider.name, afterMs, stop: halt });
   try {
     silence.begin();
-    while (!stop.aborted) {
+    while (!halt.aborted) {
       const chunk = await reader.nextChunk();
-      if (stop.aborted) return;
+      if (halt.aborted) return;
       // While the queue is full, the generator is not asked for more.
       if (chunk.values.length > 0) silence.end();
       await pusher.push(chunk.values, chunk.isLast);
@@ -93,18 +77,17 @@ async function readAll(deps: StartDeps): Promise<void> {
       }
     }
   } catch (error) {
-    if (stop.aborted || concernsNode(error)) throw error;
+    if (halt.aborted || concernsNode(error)) throw error;
     const closing = closingReason(error);
     if (closing !== null) {
       log.info({ reason: closing }, `start() closes the crawl: ${closing}`);
-      await outage.through('close', stop, () => frontier.closeRun(closing));
+      await node.outage.through('close', halt, () => frontier.closeRun(closing));
       return;
     }
-    const where = whereThrown(error);
     const what = `start() of the spider "${spider.name}" failed after ${howMany(pusher.count, 'request')}`;
     throw new CrawlnodeError(
       'start_failed',
-      `${what}: ${messageOf(error)}${where === null ? '' : ` (${where})`}; the next node runs it again from its beginning`,
+      `${what}: ${messageOf(error)}${placeOf(error)}; the next node runs it again from its beginning`,
       { cause: error },
     );
   } finally {
@@ -181,15 +164,17 @@ export async function startIterator(spider: Spider): Promise<Iterator<unknown> |
 
 /** Pushes the requests of a generator in order, no faster than they are crawled. */
 class StartPusher {
-  readonly #deps: StartDeps;
+  readonly #context: IncarnationContext;
   readonly #key: string;
   readonly #most: number;
   #count = 0;
 
-  constructor(deps: StartDeps) {
-    this.#deps = deps;
-    this.#key = startKey(deps.spider.args);
-    this.#most = deps.queueLimit > 0 ? Math.min(deps.queueLimit, MAX_WAITING) : MAX_WAITING;
+  constructor(context: IncarnationContext) {
+    this.#context = context;
+    const { spider, options } = context.node.deps;
+    const { queueLimit } = options.tunables;
+    this.#key = startKey(spider.args);
+    this.#most = queueLimit > 0 ? Math.min(queueLimit, MAX_WAITING) : MAX_WAITING;
   }
 
   /** Requests pushed so far, duplicates included. */
@@ -198,7 +183,8 @@ class StartPusher {
   }
 
   async push(values: readonly unknown[], isLast: boolean): Promise<void> {
-    const { alarm, stop } = this.#deps;
+    const { node, halt } = this.#context;
+    const { alarm } = node;
     const { requests, failure } = this.#requestsOf(values);
     let waiting = 0;
     for (const chunk of inChunks(requests, requestWeight)) {
@@ -213,19 +199,19 @@ class StartPusher {
       return;
     }
     if (waiting < this.#most) return;
-    while (waiting > this.#most / 2 && !stop.aborted) {
-      await pause(LOOK_MS, stop);
+    while (waiting > this.#most / 2 && !halt.aborted) {
+      await pause(LOOK_MS, halt);
       ({ waiting = 0 } = await this.#send([], null));
     }
   }
 
   /** The requests before the first bad value, and what is wrong with that one. */
   #requestsOf(values: readonly unknown[]): { requests: FrontierRequest[]; failure?: { error: unknown } } {
-    const { spider, rules } = this.#deps;
+    const { node, rules } = this.#context;
     const requests: FrontierRequest[] = [];
     for (const value of values) {
       try {
-        requests.push(startRequestOf(value, this.#count + requests.length, spider, rules));
+        requests.push(startRequestOf(value, this.#count + requests.length, node.deps.spider, rules));
       } catch (error) {
         return { requests, failure: { error } };
       }
@@ -234,9 +220,9 @@ class StartPusher {
   }
 
   #send(chunk: readonly FrontierRequest[], total: number | null): Promise<PushAnswer> {
-    const { frontier, outage, stop } = this.#deps;
+    const { node, halt } = this.#context;
     const part = { from: this.#count, total, key: this.#key };
-    return outage.through('push', stop, () => frontier.push(chunk, 'start-generated', part));
+    return node.outage.through('push', halt, () => node.deps.frontier.push(chunk, 'start-generated', part));
   }
 }
 

@@ -7,12 +7,24 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Effects, NodeEvent, NodeFacts, NodeObstacle, Outcome } from '../../frontier/frontier.js';
 import { countPage, type MutableCounts } from '../../frontier/telemetry/domain-counts.js';
 import { version } from '../../package-folder.js';
-import type { Slots, Tally } from '../page/leased-pages.js';
 import type { Measured, Measures } from './measures.js';
 import type { Handed } from './reporter.js';
 
 /** The event loop is looked at so often; the delay is what comes on top. */
 const RESOLUTION_MS = 20;
+
+/** What this node has committed since it started; it outlives a change of incarnation. */
+export interface Tally {
+  pages: number;
+  failed: number;
+  items: number;
+}
+
+/** What the slots of a node are busy with. */
+export interface SlotsInUse {
+  readonly used: number;
+  readonly oldestMs: number;
+}
 
 export interface NodeTelemetryOptions {
   readonly tally: Tally;
@@ -58,7 +70,7 @@ export class NodeTelemetry {
   }
 
   /** What has come up since the last call; once a second. */
-  take(slots: Slots): Handed {
+  take(slots: SlotsInUse): Handed {
     this.#noteStore();
     this.#number += 1;
     const { node, measured } = this.#measure(slots);
@@ -76,7 +88,7 @@ export class NodeTelemetry {
   }
 
   /** What came up last, and what is left to report when the node leaves, with the sequence of the last report. */
-  takeRest(slots: Slots): {
+  takeRest(slots: SlotsInUse): {
     readonly last: Handed;
     readonly sequence: number;
     readonly rest: readonly Handed[];
@@ -96,7 +108,7 @@ export class NodeTelemetry {
     this.#events.push({ kind: isGood ? 'store_back' : trouble, atMs: Date.now() });
   }
 
-  #measure(slots: Slots): { readonly node: NodeFacts; readonly measured: Measured | null } {
+  #measure(slots: SlotsInUse): { readonly node: NodeFacts; readonly measured: Measured | null } {
     const { tally, slots: total, obstacle, measures } = this.#options;
     const { atMs, cpu, failed, items } = this.#last;
     this.#last = {

@@ -38,8 +38,8 @@ export interface ContentOptions extends FeedLayout {
   readonly restOnly?: boolean;
   /** The records of this user's feed files. Without them, only the outbox shows which part of a file is crawlnode's own. */
   readonly records?: FeedRecords;
-  /** Called where items have fields without a column. */
-  readonly onLeftOut?: (leftOut: NonNullable<Rendered['leftOut']>) => void;
+  /** Called with what items and columns lack of each other, for each append. */
+  readonly onRendered?: (gaps: Pick<Rendered, 'leftOut' | 'absent'>) => void;
   readonly log: Logger;
 }
 
@@ -169,13 +169,14 @@ export class FeedContent {
     const state = { ...after, sequence: itemsInFile(after, this.#format) };
     const items = this.#checked(texts, after.sequence);
     if (after.lengthBytes === this.#own?.beginBytes) this.#refuseMisfit(items, state);
-    const { text, header, leftOut } = this.#format.render(items, state);
+    const { text, header, ...gaps } = this.#format.render(items, state);
     const bytes = this.#format.encode(text);
     const lengthBytes = after.lengthBytes + bytes.length;
     this.#claim(this.#own?.beginBytes ?? after.lengthBytes, lengthBytes);
     const change = await this.#disk.append(bytes, this.#closing(), after.lengthBytes);
     if (change !== null) throw await this.#changed(change, after);
-    if (leftOut !== undefined) this.#sayLeftOut(leftOut);
+    this.#options.onRendered?.(gaps);
+    if (gaps.leftOut !== undefined) this.#sayLeftOut(gaps.leftOut);
     const end = await this.#disk.endAt(lengthBytes);
     return { sequence: after.sequence + texts.length, lengthBytes, header, end };
   }
@@ -287,8 +288,7 @@ export class FeedContent {
   }
 
   #sayLeftOut(leftOut: NonNullable<Rendered['leftOut']>): void {
-    const { path, log, onLeftOut } = this.#options;
-    onLeftOut?.(leftOut);
+    const { path, log } = this.#options;
     if (this.#saidLeftOut) return;
     this.#saidLeftOut = true;
     const { fields } = leftOut;

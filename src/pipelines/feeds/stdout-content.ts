@@ -12,7 +12,7 @@ import { type FeedFormat, type FeedFormatName, type FeedLayout, formatFor } from
 export interface StdoutOptions extends FeedLayout {
   readonly format: FeedFormatName;
   readonly stdout: Writable;
-  readonly onLeftOut?: ContentOptions['onLeftOut'];
+  readonly onRendered?: ContentOptions['onRendered'];
   readonly accepts: ((item: unknown) => boolean) | null;
 }
 
@@ -57,9 +57,9 @@ export class StdoutContent {
     const accepted = accepts === null ? lines : lines.filter((line) => accepts(JSON.parse(line)));
     if (accepted.length > 0) {
       const state = { sequence: this.#items, header: this.#header };
-      const { text, header, leftOut } = this.#format.render(accepted, state);
+      const { text, header, ...gaps } = this.#format.render(accepted, state);
       await this.#print(text);
-      if (leftOut !== undefined) this.#options.onLeftOut?.(leftOut);
+      this.#options.onRendered?.(gaps);
       this.#items += accepted.length;
       this.#header = header;
     }

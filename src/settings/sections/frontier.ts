@@ -136,6 +136,11 @@ export const frontierSettings = {
   REDIS_START_URLS_AS_SET: flag({ default: false }),
   /** The seeds are a sorted set instead of a list, read from the highest score. Default: false. */
   REDIS_START_URLS_AS_ZSET: flag({ default: false }),
+  /**
+   * The seeds are a Redis stream instead of a list. Each crawl reads it by a consumer group of its own and
+   * never deletes entries. The embedded engine keeps a list. Default: false.
+   */
+  REDIS_START_URLS_AS_STREAM: flag({ default: false }),
   /** How many seeds are read at a time. Null stands for CONCURRENT_REQUESTS. Unit: seeds. Default: null. */
   REDIS_START_URLS_BATCH_SIZE: optionalInteger({ min: 1, unit: 'seeds' }),
   /** It has no effect: everything is UTF-8. Default: "utf-8". */

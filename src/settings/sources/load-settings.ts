@@ -5,7 +5,7 @@
 import { SettingsError } from '../../errors.js';
 import type { Definition } from '../kinds.js';
 import { displayValue } from '../mask-secrets.js';
-import { middlewareProblems, missingNulls, misspeltNulls, switchedOff } from '../middleware-settings.js';
+import { middlewareProblems, misspeltNulls, switchedOff } from '../middleware-settings.js';
 import { didYouMean } from '../nearest.js';
 import { checkOwn, missingOf, ownContradictions } from '../own/own-checks.js';
 import { type OwnSettings, settingDefinition } from '../own/own-settings.js';
@@ -151,15 +151,19 @@ function check(name: string, definition: Definition<unknown, unknown>, value: un
   return { ok: false, problem: `${name}: expected ${definition.expects}, got ${got}${inside}` };
 }
 
+const startUrlsFlags = [
+  'REDIS_START_URLS_AS_SET',
+  'REDIS_START_URLS_AS_ZSET',
+  'REDIS_START_URLS_AS_STREAM',
+] as const;
+
 /** Problems of values that are valid alone but contradict each other. */
 function contradictions(values: ReadonlyMap<string, Given>): string[] {
   const problems: string[] = [];
   const effective = (name: SettingName) => values.get(name)?.value ?? definitions[name].default;
-  const zset = values.get('REDIS_START_URLS_AS_ZSET');
-  if (zset?.value === true && effective('REDIS_START_URLS_AS_SET') === true) {
-    problems.push(
-      `${zset.where}: REDIS_START_URLS_AS_ZSET: the seeds cannot be a set (REDIS_START_URLS_AS_SET) as well`,
-    );
+  const [first, second] = startUrlsFlags.filter((name) => effective(name) === true);
+  if (first !== undefined && second !== undefined) {
+    problems.push(`${values.get(second)?.where}: ${second}: it contradicts ${first}; remove one of them`);
   }
   const [timeoutS, heartbeatS] = [Number(effective('NODE_TIMEOUT')), Number(effective('HEARTBEAT_INTERVAL'))];
   if (heartbeatS * 2 > timeoutS) {
@@ -188,7 +192,7 @@ function assemble(
     if (given && definition.ignored !== null)
       notices.push(`${given.where}: ${name} has no effect: ${definition.ignored}`);
   }
-  notices.push(...unusedDupefilterSettings(values), ...missingNulls(values, projectDir));
+  notices.push(...unusedDupefilterSettings(values), ...withoutSwitch(values));
   notices.push(...unknownRedisParams(values.get('REDIS_PARAMS')));
   for (const [name, definition] of own?.definitions ?? []) {
     const given = values.get(name);
@@ -216,6 +220,15 @@ function unusedDupefilterSettings(values: ReadonlyMap<string, Given>): string[] 
     return [`${given.where}: ${name} has no effect with DUPEFILTER_CLASS ${used}: only ${needed} uses it`];
   });
   return isEndless ? [...unused, endless] : unused;
+}
+
+/** Settings of what is off by default. Where its switch is given too, the user has decided. */
+function withoutSwitch(values: ReadonlyMap<string, Given>): string[] {
+  return [...values].flatMap(([name, { where }]) => {
+    const [, feature] = /^(HTTPCACHE|AUTOTHROTTLE)_/.exec(name) ?? [];
+    if (feature === undefined || values.has(`${feature}_ENABLED`)) return [];
+    return [`${where}: ${name} has no effect without ${feature}_ENABLED: true`];
+  });
 }
 
 /** The client takes any option in silence. Names with underscores are of redis-py, and refused where they are unknown. */

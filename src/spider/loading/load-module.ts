@@ -4,8 +4,9 @@ import module from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isSource, packageFolder } from '../../package-folder.js';
+import { whileLoading } from '../../user-code/where-thrown.js';
 import { loadError } from './load-error.js';
-import { type HooksData, initialize, load, resolve, USER_MODULE } from './module-hooks.js';
+import { type HooksData, initialize, load as loadHook, resolve, USER_MODULE } from './module-hooks.js';
 import { standaloneModule } from './standalone-module.js';
 
 let typescriptFolder: string | null = null;
@@ -31,7 +32,11 @@ export function setTypeScriptCache(folder: string | null): void {
  * Import a `.ts`, `.js` or `.mjs` file and return its exports. A second call returns the same module.
  * @throws SpiderLoadError that names the file (with line and column where they are known) and the reason.
  */
-export async function loadModule(file: string): Promise<Record<string, unknown>> {
+export function loadModule(file: string): Promise<Record<string, unknown>> {
+  return whileLoading(file, () => load(file));
+}
+
+async function load(file: string): Promise<Record<string, unknown>> {
   try {
     if (installed === undefined && !isSource && registerHooks === undefined) {
       const attempt = loadStandalone(file);
@@ -73,7 +78,7 @@ async function installHooks(): Promise<void> {
   const data: HooksData = { crawlnode, typescriptFolder, standalone };
   if (registerHooks) {
     initialize(data);
-    registerHooks({ resolve, load });
+    registerHooks({ resolve, load: loadHook });
   } else {
     // Every spider imports it, and it loads faster without the hooks thread.
     await import(crawlnode);

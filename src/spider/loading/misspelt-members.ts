@@ -1,5 +1,5 @@
-/** Members of a spider whose names are nearly those that crawlnode reads, such as `alowedDomains`: they have no effect. */
-import { nearest } from '../../settings/nearest.js';
+/** What has no effect on a spider: members whose names are nearly those that crawlnode reads, such as `alowedDomains`, and arguments that it does not read. */
+import { didYouMean, nearest } from '../../settings/nearest.js';
 import { Spider } from '../spider.js';
 import { isSetByAuthor, lettersOf, membersOf, namesFor, scrapySettings } from './scrapy-members.js';
 
@@ -56,10 +56,35 @@ function methodsOfOtherKinds(spider: Spider): string[] {
   });
 }
 
+/** The code of the class of a spider, and of those between it and `Spider`. */
 function textOfClasses(spider: Spider): string[] {
   const texts: string[] = [];
   for (let Class = spider.constructor; Class !== Spider; Class = Object.getPrototypeOf(Class)) {
     texts.push(Function.prototype.toString.call(Class));
   }
   return texts;
+}
+
+/** How code reads an argument: `args.start`, `args['start']`, or `{ start } = this.args`. */
+const read = /\bargs(?:\?\.|\.|(?:\?\.)?\[\s*['"`])([\w-]+)/g;
+const destructured = /\{([^{}]*)\}\s*=\s*this\.args\b/g;
+
+/**
+ * A sentence for each argument that no class of the spider reads. None where a class uses `args` as a whole, since other code may read
+ * them then.
+ */
+export function unreadArguments(spider: Spider): string[] {
+  const text = textOfClasses(spider).join('\n');
+  const names = new Set([
+    ...[...text.matchAll(read)].map(([, name = '']) => name),
+    ...[...text.matchAll(destructured)].flatMap(([, list = '']) => list.match(/[\w-]+/g) ?? []),
+  ]);
+  const rest = text.replace(destructured, '').replace(read, '');
+  if (/\bargs\b/.test(rest)) return [];
+  return Object.keys(spider.args)
+    .filter((name) => !names.has(name))
+    .map(
+      (name) =>
+        `the spider ${spider.name} does not read the argument ${name}${didYouMean(name, names) || `, as this.args.${name} would`}`,
+    );
 }

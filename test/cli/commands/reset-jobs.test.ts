@@ -1,4 +1,6 @@
 /** `reset` of a crawl that is not there, and of several jobs at once, on both engines. */
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runHere } from '../../helpers/cli/run-here.js';
 import { startCli } from '../../helpers/cli.js';
@@ -56,6 +58,34 @@ describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
     for (const name of ['news', 'news@may', 'news@june']) expect(stdout).toContain(`\n${name}: deleted\n`);
     expect(await crawls()).toEqual([null]);
     expect((await run('stats', 'news2@may', '--json')).stdout).toContain('"pending":1');
+  });
+
+  it('--all-crawls finds what nobody has used for a time, in all projects, and list --store shows it', async () => {
+    for (const crawl of ['news', 'news@may', 'news2']) await run('seed', crawl, 'http://127.0.0.1:1/');
+    await run('crawl', 'news@may', '--exit-when-done', '-s', 'RETRY_ENABLED=false');
+    await rm(path.join(here.project.dir, 'spiders/news2.ts'));
+    const { stdout } = await run('list', '--store');
+    expect(stdout).toMatch(
+      /^CRAWL +AGE +SIZE +UNUSED FOR +LAST RUN\nnews .*\nnews@may .*ended.*\nnews2 .*\n$/,
+    );
+    expect(JSON.parse((await run('list', '--store', '--json')).stdout)).toMatchObject([
+      { spider: 'news', job: null, lastRun: null, beganAtMs: expect.any(Number), bytes: expect.any(Number) },
+      { spider: 'news', job: 'may', lastRun: { closed: 'finished' }, usedAtMs: expect.any(Number) },
+      { spider: 'news2', job: null, lastRun: null },
+    ]);
+    const all = ['reset', '--all-crawls', '--older-than'];
+    expect(await run(...all, '30d', '--all', '--yes')).toMatchObject({
+      ...{ code: 0, stdout: '' },
+      stderr: expect.stringContaining('0 of 3 crawls in the store are due'),
+    });
+    const dry = await run(...all, '0.001s', '--dry-run');
+    expect(dry).toMatchObject({ code: 0, stderr: expect.stringContaining('3 of 3 crawls') });
+    expect(dry.stdout).toContain('news2: the crawl was last used ');
+    expect(await run(...all, '0.001s')).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
+    expect(await run(...all, '0.001s', '--all', '--yes')).toMatchObject({ code: 0 });
+    expect(JSON.parse((await run('list', '--store', '--json')).stdout)).toEqual([]);
+    for (const wrong of [['--all-crawls'], [], ['news', '--all-crawls', '--older-than', '1d']])
+      expect(await run('reset', ...wrong)).toMatchObject({ code: 2 });
   });
 
   it('--all-jobs leaves a job that nodes crawl, and says so', async () => {

@@ -36,6 +36,7 @@ export const crawlStats = (changed: Partial<CrawlStats> = {}): CrawlStats => {
       storeMemory: null,
       deadNodes: [],
       worstDomains: [],
+      ...{ beganAtMs: 0, usedAtMs: 0 },
     },
     shape: {
       queueClass: 'PriorityQueue',

@@ -6,7 +6,7 @@ import { allParts } from '../../../src/frontier/frontier.js';
 
 const day = 86_400_000;
 const now = 100 * day;
-const crawl = { seen: 500, beganAtMs: now - 10 * day, seenSinceMs: now - 3 * day };
+const crawl = { seen: 500, beganAtMs: now - 10 * day, seenSinceMs: now - 3 * day, usedAtMs: now - 2 * day };
 
 describe('a clean policy', () => {
   it.each([
@@ -15,6 +15,8 @@ describe('a clean policy', () => {
     // What would go is young, though the crawl is not: cleaned yesterday, it is not cleaned again today.
     [{ olderThanMs: 7 * day }, ['dupefilter'] as const, false, 'its dupefilter began 3d ago (limit 1w)'],
     [{ olderThanMs: 7 * day }, ['queue'] as const, true, 'the crawl began 1w 3d ago (limit 1w)'],
+    [{ olderThanMs: 3 * day, isUnused: true }, allParts, false, 'the crawl was last used 2d ago (limit 3d)'],
+    [{ olderThanMs: day, isUnused: true }, allParts, true, 'the crawl was last used 2d ago (limit 1d)'],
     [{ largerThan: 500 }, allParts, false, 'the dupefilter holds 500 fingerprints (limit 500)'],
     [{ largerThan: 499 }, allParts, true, 'the dupefilter holds 500 fingerprints (limit 499)'],
     [
@@ -28,7 +30,7 @@ describe('a clean policy', () => {
   });
 
   it('is never due where nothing has begun', () => {
-    const nothing = { seen: 0, beganAtMs: null, seenSinceMs: null };
+    const nothing = { seen: 0, beganAtMs: null, seenSinceMs: null, usedAtMs: null };
     expect(evaluatePolicy({ olderThanMs: 1 }, nothing, allParts, now)).toEqual({
       isDue: false,
       why: 'the crawl has not begun',

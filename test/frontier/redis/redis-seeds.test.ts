@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ConvertedSeed, Frontier } from '../../../src/frontier/frontier.js';
 import type { OpenOptions } from '../../../src/frontier/open-options.js';
 import { request } from '../../frontier-contract/world.js';
+import { joinAs } from '../../helpers/joining.js';
 import { openOptions } from '../../helpers/open-options.js';
 import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
 import { openRedis } from '../../helpers/redis/redis-world.js';
@@ -77,6 +78,108 @@ describe('the order of seeds', () => {
   });
 });
 
+describe('seeds of a stream', () => {
+  const group = async () => {
+    const [found] = (await admin.xinfo('GROUPS', key)) as [unknown[]?];
+    if (found === undefined) return null;
+    const field = (name: string) => found[found.indexOf(name) + 1];
+    return { name: field('name'), pending: field('pending'), read: field('entries-read') };
+  };
+  const openStream = () => open({ startUrlsType: 'stream' });
+  const add = async (...seeds: string[]) => {
+    const ids = [];
+    for (const seed of seeds) ids.push(await admin.xadd(key, '*', 'url', seed));
+    return ids as string[];
+  };
+  const waiting = async (frontier: Frontier) => (await frontier.snapshot()).startUrls;
+  /** An own node, whose empty lease says how the crawl stands. */
+  const stateOf = async (frontier: Frontier) => {
+    const { crawl } = await frontier.lease(0, 0);
+    return { finished: crawl.finished, seedsWaiting: crawl.seedsWaiting, lost: crawl.lost };
+  };
+
+  it('are read in order by a group of the crawl, each once, and stay in the stream', async () => {
+    const [frontier, other] = [await openStream(), await openStream()];
+    await add('a', 'b', 'c', 'd', 'e');
+    expect(await peek(frontier, 3)).toEqual(['a', 'b', 'c']);
+    const [mine, theirs] = [await frontier.peekSeeds(3), await other.peekSeeds(5)];
+    expect(await frontier.intake(convert(mine))).toMatchObject({ accepted: 3 });
+    expect(await waiting(frontier)).toBe(2);
+    expect(await other.intake(convert(theirs))).toMatchObject({ accepted: 2, duplicates: 0 });
+    expect(await frontier.intake(convert(mine))).toMatchObject({ accepted: 0, duplicates: 0 });
+    expect(await peek(frontier, 9)).toEqual([]);
+    expect(await frontier.snapshot()).toMatchObject({ startUrls: 0, accepted: 5, lost: 0 });
+    expect(await group()).toEqual({ name: 'news:requests', pending: 0, read: 5 });
+    expect(await admin.xlen(key)).toBe(5);
+  });
+
+  it('are the only field of an entry, or its field data, or all fields as JSON', async () => {
+    const frontier = await openStream();
+    await admin.xadd(key, '*', 'anything', 'a');
+    await admin.xadd(key, '*', 'by', 'me', 'data', 'b');
+    await admin.xadd(key, '*', 'url', 'c', 'callback', 'parsePage');
+    expect(await peek(frontier, 9)).toEqual(['a', 'b', '{"url":"c","callback":"parsePage"}']);
+    const [seed] = await frontier.peekSeeds(1);
+    expect(await frontier.intake([{ seed: seed!, bad: 'no' }])).toMatchObject({ bad: 1 });
+    expect(await frontier.badSeeds(0, 9)).toMatchObject([expect.stringContaining('"a"')]);
+    expect(await waiting(frontier)).toBe(2);
+  });
+
+  it('that were deleted before they were read are passed over, and the crawl is complete without them', async () => {
+    const frontier = await openStream();
+    await joinAs(frontier);
+    const ids = await add('a', 'b', 'c', 'd', 'e', 'f');
+    const batch = await frontier.peekSeeds(4);
+    await admin.xdel(key, ids[1]!);
+    expect(await frontier.intake(convert(batch))).toMatchObject({ accepted: 3 });
+    await admin.xdel(key, ids[5]!);
+    expect(await stateOf(frontier)).toMatchObject({ seedsWaiting: 1, lost: 0 });
+    await admin.xdel(key, ids[4]!);
+    expect(await stateOf(frontier)).toMatchObject({ seedsWaiting: 0, lost: 0 });
+  });
+
+  it.each([2, 0])('that were trimmed before they were read are lost, with %i left of them', async (left) => {
+    const frontier = await openStream();
+    await joinAs(frontier);
+    await add('gone', 'early');
+    await admin.xtrim(key, 'MAXLEN', 1);
+    await add('b', 'c', 'd', 'e', 'f');
+    await frontier.intake(convert(await frontier.peekSeeds(2)));
+    await admin.xtrim(key, 'MAXLEN', 4);
+    expect(await stateOf(frontier)).toMatchObject({ seedsWaiting: 4, lost: 0 });
+    await admin.xtrim(key, 'MAXLEN', left);
+    expect(await stateOf(frontier)).toMatchObject({ seedsWaiting: left, lost: 4 - left });
+    await frontier.intake(convert(await frontier.peekSeeds(9)));
+    await add('later');
+    await frontier.intake(convert(await frontier.peekSeeds(9)));
+    expect(await stateOf(frontier)).toMatchObject({ seedsWaiting: 0, lost: 4 - left });
+    expect(await frontier.snapshot()).toMatchObject({
+      counters: { 'scheduler/seeds_trimmed': 4 - left },
+      accepted: 2 + 4 + 1,
+    });
+  });
+
+  it('stay in a reset, which has them read anew, and are no part of a backup', async () => {
+    const frontier = await openStream();
+    await add('a', 'b');
+    await frontier.intake(convert(await frontier.peekSeeds(1)));
+    expect(await frontier.count()).toMatchObject({ start_urls: 0 });
+    await frontier.clear(['queue', 'dupefilter', 'start_urls'], { force: false });
+    expect(await group()).toBeNull();
+    expect(await peek(frontier, 9)).toEqual(['a', 'b']);
+    expect(await waiting(frontier)).toBe(2);
+  });
+
+  it('are added in order, and other groups of the stream do not matter', async () => {
+    const frontier = await openStream();
+    await admin.xgroup('CREATE', key, 'others', '0', 'MKSTREAM');
+    await frontier.appendSeeds(['a', 'b', 'c']);
+    await admin.xreadgroup('GROUP', 'others', 'me', 'COUNT', 2, 'STREAMS', key, '>');
+    expect(await peek(frontier, 9)).toEqual(['a', 'b', 'c']);
+    expect(await frontier.intake(convert(await frontier.peekSeeds(9)))).toMatchObject({ accepted: 3 });
+  });
+});
+
 describe('intake from a list', () => {
   it('finds its batch though thousands of seeds were put before it meanwhile', async () => {
     const frontier = await open();
@@ -102,6 +205,7 @@ describe('a start_urls key of another type', () => {
   it.each([
     ['set', 'list', 'REDIS_START_URLS_AS_SET'],
     ['zset', 'list', 'REDIS_START_URLS_AS_ZSET'],
+    ['stream', 'list', 'REDIS_START_URLS_AS_STREAM'],
   ] as const)(
     'a %s where a %s was read before: is told with the setting, and nothing is lost',
     async (found, wanted, said) => {
@@ -110,7 +214,8 @@ describe('a start_urls key of another type', () => {
       const batch = await frontier.peekSeeds(1);
       await admin.del(key);
       if (found === 'set') await admin.sadd(key, 'a', 'b');
-      else await admin.zadd(key, 1, 'a', 2, 'b');
+      else if (found === 'zset') await admin.zadd(key, 1, 'a', 2, 'b');
+      else for (const seed of ['a', 'b']) await admin.xadd(key, '*', 'url', seed);
       const told = { code: 'foreign_key', message: expect.stringMatching(`${key} is a .*${said}`) };
       await expect(frontier.peekSeeds(1)).rejects.toMatchObject(told);
       await expect(frontier.intake(convert(batch))).rejects.toMatchObject(told);
@@ -119,7 +224,7 @@ describe('a start_urls key of another type', () => {
     },
   );
 
-  it.each(['set', 'zset'] as const)(
+  it.each(['set', 'zset', 'stream'] as const)(
     'a list where the settings say %s: the setting is to be removed',
     async (type) => {
       await admin.rpush(key, 'a');

@@ -45,6 +45,19 @@ describe('a Redis Cluster', { timeout: 60_000 }, () => {
   }, 60_000);
   afterAll(() => cluster.stop());
 
+  it('reads seeds of a stream by a group in the slot of the spider', async () => {
+    const options = openOptions({ engine: 'redis', address }, '{seeded}', { startUrlsType: 'stream' });
+    const frontier = await openRedisFrontier(options, address);
+    await frontier.appendSeeds(['a', 'b']);
+    const seeds = await frontier.peekSeeds(9);
+    const converted = seeds.map((seed) => ({ seed, requests: [request(seed.value.toString())] }));
+    expect(await frontier.intake(converted)).toMatchObject({ accepted: 2 });
+    expect(await frontier.snapshot()).toMatchObject({ startUrls: 0, pending: 2 });
+    await frontier.clear(['start_urls'], { force: false });
+    expect(await frontier.snapshot()).toMatchObject({ startUrls: 2 });
+    await frontier.close();
+  });
+
   it("carries a crawl in one slot: the spider's part of every key is the hash tag", async () => {
     for (const spider of ['{news}', '{docs}', '{shop}']) {
       const crawl = crawlAt(address, spider);

@@ -36,7 +36,7 @@ const crawl = (more: Partial<CrawlFacts> = {}): CrawlFacts => {
     ...{ delayedDueInMs: null, accepted: 1_000, done: 500, failures: 0, items: 0, retries: 0, queueLimit: 0 },
     ...{ pending: total('pending'), leased: total('leased'), outbox: 0, nodes, liveNodes: nodes.length },
     queuedDomains: all.filter(({ pending }) => pending > 0).length,
-    ...{ readyDomains: ready.length, ready, busy },
+    ...{ readyDomains: ready.length, ready, busy, storeCpuSeconds: null },
     ...more,
   };
 };
@@ -187,6 +187,13 @@ describe('wantedNodes', () => {
     expect(assessed(idle, minuteAgo(10, { wantedNodes: 7 })).wantedNodes).toBe(7);
     expect(assessed(idle, minuteAgo(10, { wantedNodes: 7, atMs: NOW - 301_000 })).wantedNodes).toBe(0);
     expect(assess(idle, minuteAgo(10, { wantedNodes: 7 }), SCALE_MAX).point.wantedNodes).toBe(0);
+  });
+});
+
+describe('a point of the history', () => {
+  it('has the CPU of all nodes together', () => {
+    const nodes = [node(16, { cpu: 0.254 }), node(16, { cpu: 0.9 })];
+    expect(assess(crawl({ nodes }), [], SCALE_MAX).point.nodesCpu).toBe(1.15);
   });
 });
 

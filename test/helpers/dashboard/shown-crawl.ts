@@ -186,7 +186,7 @@ export async function showCrawl(url: string, spider: string, choice: ShownChoice
   redis.disconnect();
   return {
     async pageDone() {
-      const lease = held.pop();
+      const lease = held.pop() ?? (await frontier.lease(1, 0)).leases[0];
       if (lease === undefined) throw new Error('no page is left that could be done');
       await frontier.settle(lease, { kind: 'done', reason: 'done', status: 200, attempts: 1 }, noEffects);
     },
@@ -280,6 +280,7 @@ function history(nowMs: number, nodes: number): HistoryPoint[] {
         nodes: hasDied ? nodes : nodes + 1,
         wantedNodes: hasDied ? 5 : 4,
       },
+      ...{ nodesCpu: isPaused ? 0.1 : 1.8, storeCpuSeconds: n * 1.4 },
       limitedBy: isPaused ? 'paused' : hasDied ? 'nodes' : 'domain_concurrency',
     });
   }

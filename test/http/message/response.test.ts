@@ -108,6 +108,8 @@ describe('follow', () => {
     });
     expect(response.follow('', callback).url).toBe(url);
     expect(response.follow(' /c\n').url).toBe('https://example.org/c');
+    expect(response.follow(new URL('/c', url)).url).toBe('https://example.org/c');
+    expect(response.followAll([new URL('/c', url)])[0]?.url).toBe('https://example.org/c');
     expect(response.follow('/b').callback).toBeNull();
     expect(response.follow(response.css('#a')).url).toBe('https://example.org/a/b.html');
     expect(response.follow(response.css('#l')).url).toBe('https://example.org/l');

@@ -26,6 +26,8 @@ export class OpenCrawl {
   wallMs = 0;
   /** The clock has advanced so much since the last transaction that it was set forward, or that all processes stood still. */
   hasLeapt = false;
+  /** When the crawl was changed last, by the clock of this machine, as it is stored; 0 before. */
+  usedAtMs = 0;
   readonly spaces: Spaces;
   #crawl: StoredRow<CrawlRow> | null;
   #tally: StoredRow<TallyRow> | null;
@@ -46,6 +48,7 @@ export class OpenCrawl {
     this.nowMs = this.wallMs;
     if (this.#tally !== null) {
       const { row } = this.#tally;
+      this.usedAtMs = row.clock_at - row.clock_ahead;
       const now = crawlClock({ lastMs: row.clock_at, aheadMs: row.clock_ahead }, this.wallMs);
       this.nowMs = now.atMs;
       this.hasLeapt = row.clock_at > 0 && this.#isLeap(now.atMs - row.clock_at);

@@ -58,6 +58,7 @@ export function takeSnapshot(tx: Transaction): Snapshot {
     shape: crawl === null ? null : agreedShape(crawl),
     queueLimit: crawl === null || crawl.run === null ? null : crawl.tunables.queueLimit,
     beganAtMs: crawl?.began_at ?? null,
+    usedAtMs: crawl === null ? null : Math.max(tx.usedAtMs, crawl.began_at),
     seenSinceMs: crawl?.seen_since ?? null,
   };
 }

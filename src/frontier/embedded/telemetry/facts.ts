@@ -85,6 +85,7 @@ export function crawlFacts(tx: Transaction): CrawlFacts | null {
       return number === tally.volunteer ? { ...facts, obstacle: 'suspect' } : facts;
     }),
     liveNodes: nodes.length,
+    storeCpuSeconds: null,
   };
 }
 

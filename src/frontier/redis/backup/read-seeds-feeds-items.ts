@@ -24,6 +24,8 @@ export async function* readSeeds(ask: Ask, keys: FrontierKeys): AsyncIterable<Ba
 /** The seeds in the order of their intake. */
 async function* seeds(ask: Ask, name: string): AsyncIterable<BackupSeed[]> {
   const type = await ask((client) => client.type(name));
+  // The entries of a stream stay in a reset, and belong to their producers.
+  if (type === 'stream') return;
   if (type === 'set') {
     const pages = walk(ask, (client, cursor) => client.sscanBuffer(name, cursor, 'COUNT', WINDOW));
     for await (const page of pages) yield page.map(backupText);

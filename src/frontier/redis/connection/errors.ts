@@ -59,6 +59,7 @@ export function translate(error: unknown): Error | null {
   if (code === 'RECORD')
     return damagedRecord(`${rest} is gone, though the requests of its crawl are there`, error);
   if (code === 'SERVER') return new OtherServer(rest);
+  if (code === 'OLDER') return new IncarnationDeadError(rest ?? message, { code: 'store_replaced' });
   if (code === 'DEAD') return new IncarnationDeadError(rest ?? message);
   if (code === 'FORMAT') {
     return otherFormat('redis', 'in Redis', rest ?? 'unknown');

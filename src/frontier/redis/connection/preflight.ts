@@ -112,8 +112,8 @@ function advice(
     return `${key} is a ${found.toUpperCase()}${whose}, and DUPEFILTER_CLASS is ${dupefilter}: set the class that wrote it, or delete it with "crawlnode reset SPIDER --only dupefilter"`;
   }
   if (keys.startUrls.includes(key)) {
-    const settings = { set: 'REDIS_START_URLS_AS_SET', zset: 'REDIS_START_URLS_AS_ZSET' } as const;
-    const of = (type: string) => (type === 'set' || type === 'zset' ? settings[type] : null);
+    const of = (type: string) =>
+      ['set', 'zset', 'stream'].includes(type) ? `REDIS_START_URLS_AS_${type.toUpperCase()}` : null;
     const steps = [
       of(wanted) === null ? '' : `remove ${of(wanted)}`,
       of(found) === null ? '' : `set ${of(found)}: true`,

@@ -19,7 +19,10 @@ export async function bytesOf(client: Client, key: string): Promise<number> {
   }
 }
 
-export async function sum<T>(values: readonly T[], measure: (value: T) => Promise<number>): Promise<number> {
+export async function sum<T>(
+  values: readonly T[],
+  measure: (value: T, index: number) => Promise<number>,
+): Promise<number> {
   const numbers = await Promise.all(values.map(measure));
   return numbers.reduce((total, value) => total + value, 0);
 }

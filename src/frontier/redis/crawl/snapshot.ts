@@ -4,8 +4,10 @@ import { dataFormats } from '../../data-format.js';
 import type { Control, NodeSnapshot, OutboxSnapshot, PartCounts, Shape, Snapshot } from '../../frontier.js';
 import type { FrontierKeys } from '../../open-options.js';
 import { assessmentOf, deadNodesOf, factsOf } from '../../telemetry/stored-telemetry.js';
+import type { Call } from '../connection/calls.js';
 import type { Client } from '../connection/client.js';
 import { foundFormat } from '../connection/preflight.js';
+import { int, named } from '../connection/reply.js';
 import { pairs } from '../connection/scan.js';
 import { memoryOf } from '../examine/server.js';
 import { readFeeds } from '../feeds/outbox.js';
@@ -16,11 +18,15 @@ import { byName, bytesOf, clockOf, lengthOf, sum } from './measuring.js';
 import { numberField, storedDupefilter, storedObject, storedShape, textField } from './stored-json.js';
 
 /** Everything `stats` shows: cardinalities, the nodes, the counters; MEMORY USAGE samples five entries a key. */
-export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<Snapshot> {
+export async function takeSnapshot(client: Client, keys: FrontierKeys, call: Call): Promise<Snapshot> {
   const key = (word: InternalWord): string => internalKey(keys, word);
+  const seedsIn = async (name: string, index: number): Promise<number> => {
+    if ((await client.type(name)) !== 'stream') return lengthOf(client, name);
+    return int(named(await call('peek_stream', { key: index + 1, max: 0 })).waiting);
+  };
   const [counts, queued, meta, stats, serverMs] = await Promise.all([
     byName({
-      startUrls: sum(keys.startUrls, (name) => lengthOf(client, name)),
+      startUrls: sum(keys.startUrls, seedsIn),
       badSeeds: sum(keys.startUrls.map(badSeedsKey), (name) => lengthOf(client, name)),
       suspects: client.zcard(key('suspects')),
       delayed: client.zcard(key('delayed')),
@@ -77,6 +83,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     shape: readShape(meta),
     queueLimit: instant(meta.queue_limit),
     beganAtMs: instant(meta.began),
+    usedAtMs: meta.clock === undefined ? instant(meta.began) : number('clock') - number('clock_ahead'),
     seenSinceMs: instant(meta.seen_since ?? meta.began),
   };
 }
@@ -87,7 +94,7 @@ function numberIn<Other>(text: string | undefined, otherwise: Other): number | O
   return Number.isFinite(found) ? found : otherwise;
 }
 
-/** How much each part holds, for `reset --dry-run`. */
+/** How much each part holds, for `reset --dry-run`. Streams of seeds are not counted, since a reset does not delete them. */
 export async function countParts(client: Client, keys: FrontierKeys): Promise<PartCounts> {
   const key = (word: InternalWord): string => internalKey(keys, word);
   const [type, format] = await Promise.all([client.type(keys.requests), foundFormat(client, keys)]);

@@ -24,7 +24,7 @@ export async function examineRedis(client: Client, options: OpenOptions): Promis
     await examineLibraries(each, found);
   }
   // ioredis disconnects from a server that reports itself as read-only, and connects again.
-  if (server !== undefined && isWritable) await examineRights(server, options.keys, store);
+  if (server !== undefined && isWritable) await examineRights(server, options, store);
   if (server !== undefined && classOf(options.shape.dupefilter).redisLayout === 'pieces: sets')
     await examineIntsets(server, crawl);
   // Missing rights are reported already.

@@ -5,14 +5,14 @@
  */
 import type { Redis } from 'ioredis';
 import type { Findings } from '../../findings.js';
-import type { FrontierKeys } from '../../open-options.js';
+import type { OpenOptions } from '../../open-options.js';
 import { isDenied } from '../connection/errors.js';
 import { library } from '../connection/library.js';
 
 /** What this side sends beside the verbs, to any key of the crawl. */
 const ours = (
   'HGET HGETALL HLEN HDEL HSCAN LLEN LRANGE RPUSH SCARD STRLEN SSCAN GET TYPE SRANDMEMBER ' +
-  'SADD ZADD ZCARD ZCOUNT ZRANGE ZRANGEBYSCORE ZREVRANGE ZSCORE ZSCAN PTTL'
+  'SADD ZADD ZCARD ZCOUNT ZRANGE ZRANGEBYSCORE ZREVRANGE ZSCORE ZSCAN PTTL XADD'
 ).split(' ');
 
 /** Without a key: the command, of one or two words, and its arguments. */
@@ -35,9 +35,14 @@ const optional = new Map([
 const MAX_ARGUMENTS = 6;
 
 /** @returns whether everything needed is allowed. */
-export async function examineRights(client: Redis, keys: FrontierKeys, found: Findings): Promise<void> {
+export async function examineRights(
+  client: Redis,
+  { keys, startUrlsType }: OpenOptions,
+  found: Findings,
+): Promise<void> {
   const user = await userName(client);
-  const needed = [...new Set([...commandsOfLibrary(), ...ours])].sort();
+  const isNeeded = (command: string) => startUrlsType === 'stream' || !/^X/.test(command);
+  const needed = [...new Set([...commandsOfLibrary(), ...ours])].filter(isNeeded).sort();
   const denied: string[] = [];
   try {
     await client.call('MULTI');

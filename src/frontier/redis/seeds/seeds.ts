@@ -3,9 +3,10 @@ import { RefusedError } from '../../../errors.js';
 import { badSeedEntry } from '../../bad-seed-entry.js';
 import type { ConvertedSeed, Dupefilter, Frontier, IntakeAnswer, RawSeed } from '../../frontier.js';
 import { inChunks, type Weight } from '../../in-chunks.js';
+import type { Client } from '../connection/client.js';
 import type { Arguments } from '../connection/lua-message.js';
 import { refuseForeignKeys } from '../connection/preflight.js';
-import { json } from '../connection/reply.js';
+import { json, list, named, type Reply, text } from '../connection/reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { badSeedsKey } from '../keys.js';
 import { columnsOf } from '../request-columns.js';
@@ -16,12 +17,18 @@ export function seedVerbs(
   const { connection, options } = crawl;
   const { startUrlsType, keys, seedsFiltered } = options;
 
-  const read = (key: string, max: number): Promise<Buffer[]> =>
-    connection.patiently((client) => {
+  async function read(key: string, number: number, max: number): Promise<RawSeed[]> {
+    if (startUrlsType === 'stream') {
+      const { entries } = named(await crawl.call('peek_stream', { key: number, max }));
+      return list(entries).map((entry) => seedOfEntry(key, list(entry)));
+    }
+    const values = await connection.patiently((client) => {
       if (startUrlsType === 'set') return client.srandmemberBuffer(key, max) as Promise<Buffer[]>;
       if (startUrlsType === 'zset') return client.zrevrangeBuffer(key, 0, max - 1);
       return client.lrangeBuffer(key, 0, max - 1);
     });
+    return values.map((value) => ({ key, value }));
+  }
 
   /** A key whose type changed under us is named, with the setting that fits it; Redis only says WRONGTYPE. */
   async function withKeyNamed<T>(ask: () => Promise<T>): Promise<T> {
@@ -38,11 +45,10 @@ export function seedVerbs(
   return {
     async peekSeeds(max) {
       const seeds: RawSeed[] = [];
-      for (const key of keys.startUrls) {
+      for (const [index, key] of keys.startUrls.entries()) {
         const room = max - seeds.length;
         if (room <= 0) break;
-        const values = await withKeyNamed(() => read(key, room));
-        seeds.push(...values.map((value) => ({ key, value })));
+        seeds.push(...(await withKeyNamed(() => read(key, index + 1, room))));
       }
       return seeds;
     },
@@ -87,12 +93,27 @@ export function seedVerbs(
         await connection.patiently(async (client) => {
           if (startUrlsType === 'set') return client.sadd(key, ...chunk);
           if (startUrlsType === 'zset') return client.zadd(key, ...chunk.flatMap((value) => [0, value]));
+          if (startUrlsType === 'stream') return addEntries(client, key, chunk);
           return client.rpush(key, ...chunk);
         });
       }
       return values.length;
     },
   };
+}
+
+/** An entry of a stream: its only field is the seed, or of several `data`; without it they are the fields of a JSON seed. */
+function seedOfEntry(key: string, [id, fields]: readonly Reply[]): RawSeed {
+  const byName = named(fields);
+  const names = Object.keys(byName);
+  const value = names.length === 1 ? byName[names[0]!] : byName.data;
+  if (value !== undefined) return { key, id: text(id), value: value as Buffer };
+  const texts = names.map((name) => [name, text(byName[name])]);
+  return { key, id: text(id), value: Buffer.from(JSON.stringify(Object.fromEntries(texts))) };
+}
+
+async function addEntries(client: Client, key: string, values: readonly string[]): Promise<void> {
+  await Promise.all(values.map((value) => client.xadd(key, '*', 'data', value)));
 }
 
 function weigh(converted: ConvertedSeed): Weight {
@@ -103,8 +124,8 @@ function weigh(converted: ConvertedSeed): Weight {
 }
 
 function seedArgument(converted: ConvertedSeed, dupefilter: Dupefilter): Arguments {
-  const { value } = converted.seed;
-  if ('bad' in converted) return { value, bad: badSeedEntry(value, converted.bad, Date.now()) };
-  if (converted.requests.length === 0) return { value };
-  return { value, requests: columnsOf(converted.requests, dupefilter) };
+  const { value, id } = converted.seed;
+  if ('bad' in converted) return { value, id, bad: badSeedEntry(value, converted.bad, Date.now()) };
+  if (converted.requests.length === 0) return { value, id };
+  return { value, id, requests: columnsOf(converted.requests, dupefilter) };
 }

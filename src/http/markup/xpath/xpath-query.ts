@@ -62,7 +62,7 @@ const pages = new WeakMap<AnyNode, Page>();
 
 /**
  * What an expression finds, in document order: elements, and the texts of text nodes, attributes and values. Relative paths
- * begin at `root`, absolute ones at its document.
+ * begin at `root`, or at the outermost element of a document as in Scrapy; absolute ones at the document.
  * @throws UsageError for an expression that is not valid; SelectorCostError on a page that makes it too costly;
  *   TooComplexError
  */
@@ -73,7 +73,7 @@ export function selectXPath(
   variables: XPathVariables = {},
 ): Found[] {
   const { tree, steps, namespaces } = pageOf(root, xml);
-  const node = 'attribs' in root ? tree.nodeOf(root) : tree.root;
+  const node = 'attribs' in root ? tree.nodeOf(root) : tree.outermost;
   if (node === undefined) return [];
   steps.begin(expression);
   try {

@@ -135,6 +135,22 @@ export class XPathNode {
     this.#last = child;
   }
 
+  /** For `id()`. */
+  getElementById(id: string): XPathNode | null {
+    const waiting = [this.firstChild];
+    for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+      if (node === null) continue;
+      if (node.element?.attribs.id === id) return node;
+      waiting.push(node.nextSibling, node.firstChild);
+    }
+    return null;
+  }
+
+  /** For `lang()`, which asks for `xml:lang`. */
+  getAttributeNS(_namespace: string, name: string): string | null {
+    return this.element?.attribs[`xml:${name}`] ?? null;
+  }
+
   compareDocumentPosition(other: XPathNode): number {
     if (other === this) return 0;
     return other.order < this.order ? PRECEDING : FOLLOWING;
@@ -170,6 +186,8 @@ class AttributeList {
 /** The tree of one page, and the node of each of its elements. */
 export class XPathTree {
   readonly root: XPathNode;
+  /** The outermost element; the document where it has none. */
+  readonly outermost: XPathNode;
   readonly #byElement = new Map<Element, XPathNode>();
 
   /** @param xml elements have namespaces. HTML elements have none, as in Scrapy. */
@@ -200,6 +218,8 @@ export class XPathTree {
       this.#byElement.set(element, created);
       pushReversed(stack, element.children, created);
     }
+    const [outermost] = this.#byElement.values();
+    this.outermost = outermost ?? this.root;
   }
 
   /** The node of an element; undefined for one that was added to the page later. */

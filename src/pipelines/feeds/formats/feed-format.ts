@@ -8,6 +8,8 @@ import { csvText, escapeFormula, firstRecord } from './csv.js';
 import { gunzipPart, gzipMember } from './gzip.js';
 import { xmlItem } from './xml.js';
 
+type Item = Readonly<Record<string, unknown>>;
+
 type TextFormat = 'jsonl' | 'json' | 'csv' | 'xml';
 
 /** A format, with `.gz` for a file of gzip members. */
@@ -36,6 +38,8 @@ export interface Rendered {
   readonly header: string;
   /** Fields that have no column, and how many items have such a field. */
   readonly leftOut?: { readonly fields: readonly string[]; readonly items: number };
+  /** The fields of the layout that none of these items has; without a layout there are none to miss. */
+  readonly absent?: readonly string[];
 }
 
 export interface FeedFormat {
@@ -179,13 +183,13 @@ const csvFormat = (safe: (text: string) => string, fixed: readonly string[] = []
   },
   misfit: (texts, { header }) => {
     const columns = columnsOf(header);
-    const fields = firstFields(texts.map((text) => JSON.parse(text) as Record<string, unknown>));
+    const fields = firstFields(texts.map((text) => JSON.parse(text) as Item));
     return columns.length === 0 || fields.length === 0 || fields.some((field) => columns.includes(field))
       ? null
       : columns;
   },
   render: (texts, { header }) => {
-    const items = texts.map((text) => JSON.parse(text) as Record<string, unknown>);
+    const items = texts.map((text) => JSON.parse(text) as Item);
     const columns = header !== '' ? columnsOf(header) : fixed.length > 0 ? fixed : firstFields(items);
     if (columns.length === 0) return { text: '', header: '' };
     const rows = items.map((item) =>
@@ -231,15 +235,22 @@ function inGzip(format: FeedFormat): FeedFormat {
 
 /** Items with these fields only, under the names and in the order given. */
 function withFields(format: FeedFormat, fields: Readonly<Record<string, string>>): FeedFormat {
-  const picked = (text: string) => {
-    const item = JSON.parse(text) as Record<string, unknown>;
+  const picked = (item: Item) => {
     const present = Object.entries(fields).filter(([field]) => Object.hasOwn(item, field));
     return JSON.stringify(Object.fromEntries(present.map(([field, name]) => [name, item[field]])));
   };
   return {
     ...format,
-    misfit: (items, state) => format.misfit?.(items.map(picked), state) ?? null,
-    render: (items, state) => format.render(items.map(picked), state),
+    misfit: (texts, state) =>
+      format.misfit?.(
+        texts.map((text) => picked(JSON.parse(text))),
+        state,
+      ) ?? null,
+    render: (texts, state) => {
+      const items = texts.map((text) => JSON.parse(text) as Item);
+      const absent = Object.keys(fields).filter((field) => !items.some((item) => Object.hasOwn(item, field)));
+      return { ...format.render(items.map(picked), state), absent };
+    },
   };
 }
 
@@ -257,7 +268,7 @@ function columnsOf(header: string): string[] {
 }
 
 /** The fields of the first item that has any. */
-function firstFields(items: readonly Record<string, unknown>[]): string[] {
+function firstFields(items: readonly Item[]): string[] {
   for (const item of items) {
     const fields = Object.keys(item);
     if (fields.length > 0) return fields;

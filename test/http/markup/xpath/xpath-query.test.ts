@@ -46,6 +46,11 @@ describe('xpath()', () => {
     ['//comment()', ['<!-- a note -->']],
     ['//b', ['<b>bold</b>']],
     ['//DIV', []],
+    ['id("images")/a[1]/@title', ['one']],
+    ['id("image1.html")', []],
+    ['body/p/b', ['<b>bold</b>']],
+    ['local-name(.)', ['html']],
+    ['html', []],
     ['//img/@src/../../@title', ['one']],
     ['//@id[ancestor::body]', ['images']],
     ['translate(//b, "bold", "BO")', ['BO']],
@@ -66,6 +71,11 @@ describe('xpath()', () => {
     expect(first!.xpath('.//img/@src').getAll()).toEqual(['image1_thumb.jpg']);
     expect(first!.xpath('//img/@src').getAll()).toHaveLength(2);
     expect(html.xpath('//div').css('a::attr(href)').getAll()).toEqual(['image1.html', 'image2.html']);
+  });
+
+  it('knows languages', () => {
+    const text = '<p xml:lang="en-GB">hello</p><p>hallo</p>';
+    expect(page(text).xpath('//p[lang("en")]/text()').getAll()).toEqual(['hello']);
   });
 
   it('gives requests their links', () => {

@@ -12,7 +12,7 @@
 --   seen: marks · untils: for each the instant it is forgotten, or +inf · lives: for each its entry, for a HASH
 --     (dupefilters/state.lua). Both are absent where the backup does not know them.
 --   items: values · stats: counters: numbers by name · custom: { name, stored value, … }
---   seeds: key: its number, from 1 · type (list | set | zset | bad) · values, each after its score in a zset
+--   seeds: key: its number, from 1 · type (list | set | zset | stream | bad) · values, each after its score in a zset
 --   feed: feed · record: its JSON · last: number of its last item
 --   outbox: feed · values, which go to its end
 -- Returns 1; 0 for an entry that is in the crawl already, since the reply of an earlier call was lost; -1 when this restore is
@@ -133,7 +133,8 @@ end
 
 function restore.seeds(crawl, args)
   local key, type = seedsKey(crawl, args)
-  lists.send(ADD[type], key, args.values)
+  if type ~= 'stream' then return lists.send(ADD[type], key, args.values) end
+  for _, value in ipairs(args.values) do redis.call('XADD', key, '*', 'data', value) end
 end
 
 function restore.feed(crawl, args)

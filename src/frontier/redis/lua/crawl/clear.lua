@@ -92,7 +92,8 @@ verbs.register('clear', { 'allow-oom' }, function(crawl, args)
     if parts.dupefilter then clearDupefilter(crawl) end
   end
   for _, startUrls in ipairs(parts.start_urls and crawl.startUrls or {}) do
-    redis.call('UNLINK', startUrls.key, startUrls.bad)
+    if not seedStream.forget(crawl, startUrls.key) then redis.call('UNLINK', startUrls.key) end
+    redis.call('UNLINK', startUrls.bad)
   end
   if parts.items then
     for _, feed in ipairs(redis.call('HKEYS', at.feeds)) do feeds.drop(crawl, feed) end

@@ -1,11 +1,12 @@
 -- When a run is over.
 
--- External seeds in the start_urls keys.
-function completion.seedsWaiting(crawl)
+-- External seeds in the start_urls keys. notesLosses: as in seeds/seed-stream.lua
+function completion.seedsWaiting(crawl, notesLosses)
   local total, count = 0, { list = 'LLEN', set = 'SCARD', zset = 'ZCARD' }
   for _, startUrls in ipairs(crawl.startUrls) do
-    local command = count[redis.call('TYPE', startUrls.key).ok]
-    if command then total = total + redis.call(command, startUrls.key) end
+    local type = redis.call('TYPE', startUrls.key).ok
+    if count[type] then total = total + redis.call(count[type], startUrls.key) end
+    if type == 'stream' then total = total + seedStream.waiting(crawl, startUrls.key, notesLosses) end
   end
   return total
 end
@@ -46,7 +47,7 @@ end
 
 -- The state of the crawl: CrawlState of types/leases.ts. hasLeased: this call leases a request.
 function completion.describe(crawl, hasLeased)
-  local seeds, isBusy = completion.seedsWaiting(crawl), hasLeased or completion.isBusy(crawl)
+  local seeds, isBusy = completion.seedsWaiting(crawl, true), hasLeased or completion.isBusy(crawl)
   local idleSince = meta.get(crawl, 'idle_since')
   if isBusy and idleSince then meta.set(crawl, 'idle_since', '') end
   if not isBusy and not idleSince then meta.set(crawl, 'idle_since', crawl.nowMs) end
@@ -61,7 +62,7 @@ function completion.describe(crawl, hasLeased)
     acceptedInRun = meta.number(crawl, 'run_accepted'), seedsWaiting = seeds,
     idleMs = (isBusy or crawl.stall) and 0 or math.max(0, crawl.nowMs - meta.number(crawl, 'idle_since')),
     clockAheadMs = crawl.aheadMs,
-    full = queueLimit.isReached(crawl), lost = meta.number(crawl, 'lost'),
+    full = queueLimit.isReached(crawl), lost = meta.number(crawl, 'lost'), cameBack = losses.cameBack(crawl),
     seenGone = meta.number(crawl, 'marks_gone'), seenExpires = meta.get(crawl, 'marks_expire') == '1',
   }
 end

@@ -39,6 +39,14 @@ local function reports(crawl)
   return found
 end
 
+-- INFO of CPU, of the whole server; null where the user may not ask.
+local function cpuSeconds()
+  local info = redis.pcall('INFO', 'cpu')
+  if type(info) ~= 'string' then return cjson.null end
+  local function used(name) return tonumber(info:match('\n' .. name .. ':([%d.]+)')) or 0 end
+  return used('used_cpu_user') + used('used_cpu_sys')
+end
+
 local function counter(crawl, name) return reader.number(redis.call('HGET', crawl.keys.stats, name)) or 0 end
 
 verbs.register('facts', { 'no-writes', 'crawl-if-any' }, function(crawl)
@@ -56,5 +64,6 @@ verbs.register('facts', { 'no-writes', 'crawl-if-any' }, function(crawl)
     queuedDomains = meta.number(crawl, 'queued_domains'), readyDomains = redis.call('ZCARD', at.ready),
     ready = ready, busy = domainStates.of(crawl, busyNames(crawl, isTaken)),
     nodes = reports(crawl), liveNodes = nodes.heardWithin(crawl, nodes.timeoutMs(crawl)),
+    storeCpuSeconds = cpuSeconds(),
   })
 end)
