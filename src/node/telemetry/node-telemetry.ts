@@ -23,7 +23,7 @@ export interface Tally {
 /** What the slots of a node are busy with. */
 export interface SlotsInUse {
   readonly used: number;
-  readonly oldestMs: number;
+  readonly oldest: { readonly ms: number; readonly domain: string } | null;
 }
 
 export interface NodeTelemetryOptions {
