@@ -1,8 +1,7 @@
 /** Ending the process, and a message when something other than crawlnode ended it. */
 import { writeSync } from 'node:fs';
 import os from 'node:os';
-import { modulesLoading } from '../user-code/modules-loading.js';
-import { shortPath, whereThrown } from '../user-code/where-thrown.js';
+import { modulesLoading, shortPath, whereThrown } from '../user-code/where-thrown.js';
 
 let isOver = false;
 

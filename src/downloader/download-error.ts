@@ -168,6 +168,11 @@ function classify(code: string, detail: string, cause: unknown): { reason: Downl
   }
   if (code.startsWith('HPE_'))
     return { reason: parseFailure(code), says: `the response is not valid HTTP (${detail})` };
+  if (/wrong version number|packet length too long/.test(detail))
+    return {
+      reason: 'tls',
+      says: 'the server does not speak TLS at this port: is it http:// in place of https://?',
+    };
   if (isTlsError(code)) return { reason: 'tls', says: `TLS failed: ${detail.trim()} (${code})` };
   if (code === '' || cause instanceof TypeError)
     return { reason: 'bad_request', says: 'the request cannot be sent' };

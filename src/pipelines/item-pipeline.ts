@@ -7,7 +7,7 @@ import { leastJsonChars, lostInJson } from '../http/message/record/json-safe.js'
 import type { FileResult, JsonObject, WaitingItem } from '../http/message/record/request-record.js';
 import type { CrawlContext } from '../user-code/crawl-context.js';
 import { type OpenModules, openModules } from '../user-code/open-modules.js';
-import { whereThrown } from '../user-code/where-thrown.js';
+import { placeOf } from '../user-code/where-thrown.js';
 import type { FileStage, FileStep } from './files/file-stage.js';
 import { type LoadedPipeline, type LoadOptions, loadStages, type PipelineInput } from './load-pipelines.js';
 
@@ -214,7 +214,7 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
 
   const opening = openModules(
     all.map((methods) => ({ name: methods.name, methods })),
-    { context, kind: 'pipeline', failure: pipelineError },
+    { context, kind: 'pipeline', code: 'pipeline_error' },
   );
   const withCommitted = all.filter(({ batches }) => batches !== null);
   const fileStage = (name: string) => all.find((one) => one.name === name)?.files ?? null;
@@ -268,7 +268,7 @@ async function filesOf(
     if (isDrop(error) || closingReason(error) !== null) throw error;
     throw error instanceof CrawlnodeError && error.code === 'pipeline_error'
       ? error
-      : pipelineError(name, error, whereThrown(error));
+      : pipelineError(name, error, placeOf(error));
   }
 }
 
@@ -285,7 +285,7 @@ async function runPipeline(
   } catch (error) {
     if (isDrop(error) || closingReason(error) !== null) throw error;
     const refusal = isOfFrozenInput(error) ? takesInput(messageOf(error)) : error;
-    throw pipelineError(pipeline.name, refusal, whereThrown(error));
+    throw pipelineError(pipeline.name, refusal, placeOf(error));
   }
   if (result === undefined) return item;
   if (result === input || isCopyOf(input, result)) {
@@ -365,7 +365,6 @@ function isDrop(error: unknown): error is DropItem {
 }
 
 /** @param where the place in the pipeline's own code that threw; null where crawlnode refuses what it gave */
-function pipelineError(name: string, cause: unknown, where: string | null = null): CrawlnodeError {
-  const place = where === null ? '' : ` (${where})`;
+function pipelineError(name: string, cause: unknown, place = ''): CrawlnodeError {
   return new CrawlnodeError('pipeline_error', `${name}: ${messageOf(cause)}${place}`, { cause });
 }

@@ -2,6 +2,7 @@
  * The kinds of settings. Each constructor makes a `Definition`: a zod type, a parser for the text form (used in the
  * environment and with `-s`), and the expectation that an error message states.
  */
+import os from 'node:os';
 import path from 'node:path';
 import * as z from 'zod';
 
@@ -99,12 +100,12 @@ export function optionalText(
 /** A file or folder, or null for none. */
 export function optionalPath(): Definition<string | null> {
   const definition = optionalText({ expects: 'a path, or null' });
-  return { ...definition, resolve: (value, dir) => (value === null ? null : path.resolve(dir, value)) };
+  return { ...definition, resolve: (value, dir) => (value === null ? null : projectPath(dir, value)) };
 }
 
 /** A file or folder. */
 export function filePath(options: KindOptions<string>): Definition<string> {
-  return { ...text({ ...options, expects: 'a path' }), resolve: (value, dir) => path.resolve(dir, value) };
+  return { ...text({ ...options, expects: 'a path' }), resolve: (value, dir) => projectPath(dir, value) };
 }
 
 /** A whole number, or null for none. */
@@ -253,3 +254,8 @@ export const moduleNumber = z.custom<number | null>(
   (value) => value === null || (Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 1000),
   'a whole number from 0 to 1000, or null',
 );
+
+/** A path as a setting gives it: relative to the project folder, or with the home folder as `~`, which no shell replaces here. */
+export function projectPath(dir: string, given: string): string {
+  return path.resolve(dir, given.replace(/^~(?=\/|$)/, os.homedir()));
+}

@@ -14,7 +14,7 @@
  */
 import { CrawlnodeError, messageOf } from '../errors.js';
 import type { SelectorList } from '../http/markup/selector.js';
-import type { Response } from '../http/message/response.js';
+import { Response } from '../http/message/response.js';
 import type { Processor } from './item-processors.js';
 
 /** What the selectors are applied to: a page, or a part of it. */
@@ -73,6 +73,8 @@ export function loadItem<const Fields extends Readonly<Record<string, Field<unkn
   fields: Fields,
   within: Selectable = page,
 ): LoadedItem<Fields> {
+  if (!(page instanceof Response))
+    throw new CrawlnodeError('invalid_item', 'the first argument of loadItem() is the response');
   const entries = Object.entries(fields).map(([name, value]) => {
     if (typeof value !== 'function') return [name, value];
     try {

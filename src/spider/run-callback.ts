@@ -12,7 +12,7 @@ import {
 import type { Response } from '../http/message/response.js';
 import { maskUrls } from '../settings/mask-urls.js';
 import { withinTimeout } from '../user-code/callback-timeout.js';
-import { describeError, whereThrown } from '../user-code/where-thrown.js';
+import { describeError, placeOf } from '../user-code/where-thrown.js';
 import { resultsOfCall } from './callback-results.js';
 import { callbackName } from './callbacks.js';
 import { type DiscoveredRequest, plainLink } from './discovered-request.js';
@@ -275,10 +275,9 @@ class Page implements PageResult {
 
 function callbackError(name: string, url: string, error: unknown): CrawlnodeError {
   const isCrawlnodeError = error instanceof CrawlnodeError;
-  const where = whereThrown(error);
   const reason = isCrawlnodeError ? error.message : `${describeError(error)}${scrapyHint(error)}`;
   // This message is logged and stored, and a URL may contain a password.
-  const message = maskUrls(`${name} failed on ${url}: ${reason}${where ? ` (${where})` : ''}`);
+  const message = maskUrls(`${name} failed on ${url}: ${reason}${placeOf(error)}`);
   // A UsageError, such as one for an invalid selector, is an ordinary error of the callback.
   const code = isCrawlnodeError && !(error instanceof UsageError) ? error.code : 'callback_failed';
   return new CrawlnodeError(code, message, { cause: error });

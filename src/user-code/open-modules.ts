@@ -1,6 +1,8 @@
 /** Open the modules of a setting in order, and close them in reverse order. */
-import { messageOf } from '../errors.js';
+import type { ErrorCode } from '../error-codes.js';
+import { CrawlnodeError, messageOf } from '../errors.js';
 import type { CrawlContext } from './crawl-context.js';
+import { placeOf } from './where-thrown.js';
 
 /** A module that is opened before the first page of a node and closed after its last. */
 export interface OpenedModule {
@@ -18,8 +20,8 @@ export interface OpenModulesOptions {
   readonly context: CrawlContext;
   /** For the log, such as `pipeline`. */
   readonly kind: 'extension' | 'middleware' | 'pipeline';
-  /** What `open` of the modules throws in place of the error of one. */
-  readonly failure: (name: string, cause: unknown) => Error;
+  /** Of the error that `open` of the modules throws in place of that of one. */
+  readonly code: ErrorCode;
 }
 
 /** The modules of a setting as a whole. */
@@ -34,7 +36,7 @@ export interface OpenModules {
 
 export function openModules(
   modules: readonly OpenedModule[],
-  { context, kind, failure }: OpenModulesOptions,
+  { context, kind, code }: OpenModulesOptions,
 ): OpenModules {
   const opened: OpenedModule[] = [];
   let current: OpenedModule | null = null;
@@ -46,7 +48,7 @@ export function openModules(
         await each.methods.open?.(context);
       } catch (cause) {
         await close();
-        throw failure(each.name, cause);
+        throw new CrawlnodeError(code, failed('open', each.name, cause), { cause });
       } finally {
         current = null;
       }
@@ -59,7 +61,7 @@ export function openModules(
       try {
         await methods.close?.();
       } catch (error) {
-        context.log.error({ [kind]: name, error: messageOf(error) }, `close() of ${name} failed`);
+        context.log.error({ [kind]: name }, failed('close', name, error));
       }
     }
   }
@@ -71,4 +73,9 @@ export function openModules(
   }
 
   return { open, close, opening };
+}
+
+/** With the place in the user's code. */
+function failed(method: 'open' | 'close', name: string, error: unknown): string {
+  return `${method}() of ${name} failed: ${messageOf(error)}${placeOf(error)}`;
 }

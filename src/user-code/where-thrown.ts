@@ -1,4 +1,4 @@
-/** Find where in the user's code an error was thrown, for messages without a stack. */
+/** Where in the user's code something went wrong, for messages without a stack: where an error was thrown, which modules are being loaded. */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isSource, packageFolder } from '../package-folder.js';
@@ -19,6 +19,12 @@ export function whereThrown(error: unknown): string | null {
   return null;
 }
 
+/** ` (file:line:column)` to append to the message of an error; empty where the user's code has no part in it. */
+export function placeOf(error: unknown): string {
+  const where = whereThrown(error);
+  return where === null ? '' : ` (${where})`;
+}
+
 /** A path for messages: relative when it is below the working folder. */
 export function shortPath(file: string): string {
   const relative = path.relative('', file);
@@ -34,4 +40,22 @@ function isUserFile(file: string): boolean {
     !file.startsWith(crawlnodeFolder) &&
     !file.includes(`${path.sep}node_modules${path.sep}`)
   );
+}
+
+/** The user's modules that are being loaded. */
+const loading = new Set<string>();
+
+/** Resolves as `load` does; meanwhile `file` counts as being loaded. */
+export async function whileLoading<T>(file: string, load: () => Promise<T>): Promise<T> {
+  loading.add(file);
+  try {
+    return await load();
+  } finally {
+    loading.delete(file);
+  }
+}
+
+/** Absolute paths. */
+export function modulesLoading(): readonly string[] {
+  return [...loading];
 }

@@ -298,7 +298,7 @@ describe('what the platform and other frameworks have', () => {
     ["this.crawler.stats.incValue('x')", 'the stats are this.stats'],
     ["this.settings.get('X')", 'settings is a plain object'],
     ["this.stats.inc_value('x')", 'it is incValue() here'],
-    ['new Request(r.url, { timeout: 30000 })', 'are these milliseconds?'],
+    ['new Request(r.url, { timeout: 30000 })', 'and not of milliseconds'],
   ])('%s fails its page with what to write', async (code, says) => {
     const { stderr, summary } = await crawled(`parse(r) { ${code}; }`);
     expect(stderr).toContain(says);

@@ -1,5 +1,6 @@
 /** Downloads over TLS: whom to trust, under which name, and connections that are kept. */
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
@@ -56,6 +57,17 @@ test('a page comes under a trusted certificate, and under no other', async () =>
   const url = `https://127.0.0.1:${port}/`;
   expect(await text(trusting(), url)).toBe(`127.0.0.1:${port} by false`);
   await expect(text(made(), url)).rejects.toMatchObject({ reason: 'tls', retryable: false });
+});
+
+test('a server without TLS is named as such', async () => {
+  const plain = http.createServer((_, response) => response.end()).listen(0, '127.0.0.1');
+  await once(plain, 'listening');
+  const { port: plainPort } = plain.address() as AddressInfo;
+  await expect(text(made(), `https://127.0.0.1:${plainPort}/`)).rejects.toMatchObject({
+    ...{ reason: 'tls', retryable: false },
+    message: expect.stringContaining('does not speak TLS at this port: is it http://'),
+  });
+  plain.close();
 });
 
 test('a certificate is checked whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {

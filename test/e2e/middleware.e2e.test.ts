@@ -154,6 +154,8 @@ describe('a module that is no middleware', () => {
   });
 
   it('ends the command when its open() throws', async () => {
-    expect(await refusal('./middlewares/opening.ts')).toMatch(/^1: .*opening\.ts: open: no licence/s);
+    expect(await refusal('./middlewares/opening.ts')).toMatch(
+      /^1: .*open\(\) of \S*opening\.ts failed: no licence \(\S*opening\.ts:\d+:\d+\)/s,
+    );
   });
 });

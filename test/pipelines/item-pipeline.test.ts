@@ -238,7 +238,7 @@ test.each([
 
 test('pipelines are opened in order and closed in reverse, each once, also when closing one fails', async () => {
   const calls: string[] = [];
-  const errors: object[] = [];
+  const errors: string[] = [];
   const recorder = (name: string, closing = () => {}) =>
     class implements ItemPipeline {
       open() {
@@ -256,13 +256,15 @@ test('pipelines are opened in order and closed in reverse, each once, also when 
       throw new Error('stuck');
     }),
   };
-  const log = { ...silentLogger, error: (fields: object) => void errors.push(fields) };
+  const log = { ...silentLogger, error: (_: object, message: string) => void errors.push(message) };
   const both = await pipelines({ './pipelines/a.ts': 1, './pipelines/b.ts': 2 }, code, { log });
   await both.open();
   await both.close();
   await both.close();
   expect(calls).toEqual(['open a', 'open b', 'close b', 'close a']);
-  expect(errors).toMatchObject([{ pipeline: './pipelines/b.ts', error: 'stuck' }]);
+  expect(errors).toEqual([
+    expect.stringMatching(/^close\(\) of \.\/pipelines\/b\.ts failed: stuck \(test\S+:\d+:\d+\)$/),
+  ]);
 });
 
 test('a pipeline that does not open names itself, and those before it are closed', async () => {
@@ -281,7 +283,9 @@ test('a pipeline that does not open names itself, and those before it are closed
     },
   };
   const both = await pipelines({ './pipelines/a.ts': 1, './pipelines/b.ts': 2 }, code);
-  await expect(both.open()).rejects.toThrow('./pipelines/b.ts: no database');
+  await expect(both.open()).rejects.toThrow(
+    /^open\(\) of \.\/pipelines\/b\.ts failed: no database \(test\S+:\d+:\d+\)$/,
+  );
   expect(calls).toEqual(['open', 'close']);
 });
 

@@ -76,7 +76,8 @@ function newSpider(name: string, domain: string): NewSpider {
 }
 
 function firstPage(domain: string): URL {
-  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(domain) ? domain : `https://${domain}/`;
+  const isLocal = /^(?:localhost|127\.[\d.]+|\[::1\])(?::\d+)?$/i.test(domain);
+  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(domain) ? domain : `http${isLocal ? '' : 's'}://${domain}/`;
   const url = URL.canParse(text) ? new URL(text) : null;
   const isHostOnly = url !== null && (domain.includes('://') || url.host === domain.toLowerCase());
   const isPattern = url?.host.includes('*') === true;

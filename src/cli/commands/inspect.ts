@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { crawlName, noSuchJob } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
+import { shellWord } from '../../crawler/project/shell-word.js';
 import type { Identified } from '../../crawler/requests/identify-request.js';
 import { domainOfRecord, readRecord } from '../../crawler/requests/recorded-request.js';
 import { maskedCookies } from '../../crawler/requests/session-cookies.js';
@@ -11,6 +12,7 @@ import { UsageError } from '../../errors.js';
 import { duration, howMany } from '../../format-amounts.js';
 import type { Inspection, RequestLife, RequestState } from '../../frontier/frontier.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
+import { howToSeed } from '../../node/shutdown/node-stop-reason.js';
 import type { CliCommand } from '../command.js';
 import { type Context, masked, note, print, printJson } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
@@ -20,6 +22,7 @@ import { withIdentifier } from '../project/request-identity.js';
 import { isMissingJob } from '../reports/crawl-state-text.js';
 import { domainDetail } from '../reports/domain-detail.js';
 import { oneLine } from '../terminal/printable.js';
+import { wrapped } from '../terminal/reflow.js';
 
 const help = `
 Shows whether the request was seen, its state, and the cookies that the crawl would send with it, without their values.
@@ -43,13 +46,13 @@ const meanings: Readonly<Record<RequestState, string>> = {
   delayed: 'waits for its time: a retry, or a delayed request',
   leased: 'a node has it in progress',
   failed: 'failed for good; "crawlnode failed CRAWL retry" brings it back',
-  seen: 'was accepted, and is done or was dropped; its links are not taken again',
+  seen: 'was accepted, and is done or was dropped; links to it are not followed again; to fetch it again: HOW_TO_SEED',
   unknown: 'was never accepted, or has been forgotten since',
 };
 
 /** Of a request that may not connect to its address, so that a retry fails again. A seed of the command line may. */
 const refusedAddress =
-  'failed for good, and a retry fails again: it may not connect to its private address. If you want the page, "crawlnode seed CRAWL URL" makes it a trusted seed';
+  'failed for good, and a retry fails again: it may not connect to its private address. As a trusted seed it may: crawlnode seed CRAWL OWN_SEED';
 
 /** Of a page that a refresh rule lets be fetched again. */
 const seenInPeriod = 'was accepted in this period, and is done or was dropped; in the next it is new again';
@@ -99,7 +102,8 @@ export const command: CliCommand = {
         for (const [name, value] of Object.entries(rows)) {
           if (value === null) continue;
           const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-          print(context, `${name.padEnd(12)}  ${oneLine(context.mask(text))}`);
+          const line = `${name.padEnd(12)}  ${oneLine(context.mask(text))}`;
+          print(context, wrapped(line, context.stdout, ' '.repeat(14)));
         }
       }
       return 0;
@@ -175,11 +179,8 @@ function failureJson({
 const lifeOf = ({ atMs, ...life }: RequestLife) => ({ ...life, at: new Date(atMs).toISOString() });
 
 /** The fields that read otherwise as text: instants with the time since or until them, and the meaning of the state. */
-function inWords(
-  { state, seen, period, life, leasedAt, dueAt, failure, acceptedAt }: Described,
-  crawl: string,
-  nowMs: number,
-) {
+function inWords(described: Described, crawl: string, nowMs: number) {
+  const { state, seen, period, life, leasedAt, dueAt, failure, acceptedAt } = described;
   const ago = (at: string | null) => at && `${at} (${duration(nowMs - Date.parse(at))} ago)`;
   const isOfPeriod = state === 'seen' && period !== null;
   const isRefused = failure?.reason === 'private_address';
@@ -188,7 +189,7 @@ function inWords(
   const ofDomain = state === 'pending' ? ', when its domain may be asked again' : '';
   return {
     seen: seen ? 'yes' : 'no',
-    state: `${state}: ${meaning.replace('CRAWL', crawl)}`,
+    state: `${state}: ${filled(meaning, described, crawl)}`,
     life: life && `${life.state} at ${life.at}${httpStatus(life)}, ${howMany(life.attempts, 'attempt')}`,
     leasedAt: ago(leasedAt),
     dueAt: due && `${dueAt} (in ${due}${ofDomain})`,
@@ -203,6 +204,18 @@ function inWords(
       ].join(', '),
     acceptedAt: ago(acceptedAt),
   };
+}
+
+/** A meaning with the crawl, and with the seed that would be the same request. */
+function filled(meaning: string, { url, callback, meta, cbKwargs }: Described, crawl: string): string {
+  const isPlain = (callback ?? 'parse') === 'parse' && meta === null && cbKwargs === null;
+  const own = isPlain
+    ? url
+    : JSON.stringify({ url, callback, meta: meta ?? undefined, cbKwargs: cbKwargs ?? undefined });
+  return meaning
+    .replace('CRAWL', () => crawl)
+    .replace('OWN_SEED', () => shellWord(own))
+    .replace('HOW_TO_SEED', () => howToSeed(crawl));
 }
 
 const httpStatus = ({ status }: { readonly status: number | null }) =>

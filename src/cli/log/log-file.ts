@@ -1,6 +1,8 @@
 /** The file of LOG_FILE. A full disk does not stop the crawl, and logging resumes when there is space again. */
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
 import { CrawlnodeError } from '../../errors.js';
 
 /** The interval between attempts to reopen a failed file. Each attempt may lose a line. */
@@ -20,9 +22,11 @@ export async function openLogFile(
   retryMs = RETRY_MS,
 ): Promise<LogFile> {
   /** Null after a failure, because a failed stream cannot be written again. */
-  let stream: WriteStream | null = createWriteStream(file, { flags: 'a' });
+  let stream: WriteStream | null;
   let failedAt: number | null = null;
   try {
+    await mkdir(path.dirname(file), { recursive: true });
+    stream = createWriteStream(file, { flags: 'a' });
     await once(stream, 'open');
   } catch (error) {
     const why = (error as Error).message;

@@ -23,7 +23,7 @@ import { loadModule } from '../../spider/loading/load-module.js';
 import type { Spider } from '../../spider/spider.js';
 import { uncountedStats } from '../../stats/stats.js';
 import { inOrder } from '../../user-code/project-modules.js';
-import { whereThrown } from '../../user-code/where-thrown.js';
+import { placeOf } from '../../user-code/where-thrown.js';
 import type { FeedTarget } from '../feeds/feed-targets.js';
 import { loadItemFilter } from '../feeds/item-filter.js';
 import type { LoadedSpider } from '../project/load-spider.js';
@@ -113,10 +113,9 @@ async function firstRequests(spider: Spider, { loaded }: LoadedSpider): Promise<
     await iterator.return?.();
     return requests;
   } catch (cause) {
-    const where = whereThrown(cause);
     throw new CrawlnodeError(
       'start_failed',
-      `start() of the spider "${spider.name}" failed: ${messageOf(cause)}${where === null ? '' : ` (${where})`}`,
+      `start() of the spider "${spider.name}" failed: ${messageOf(cause)}${placeOf(cause)}`,
       { cause },
     );
   }

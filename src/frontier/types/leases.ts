@@ -55,6 +55,8 @@ export interface CrawlState {
   readonly full: boolean;
   /** Requests whose records have vanished from the store since the crawl began. `finished` does not look at it, but a crawl with losses is not cleared at its end. */
   readonly lost: number;
+  /** Records in no queue of which nobody can tell whether they are lost requests or done ones, as somebody has put their key back as it was earlier; on Redis alone. They are not crawled. */
+  readonly cameBack?: number;
   /**
    * Fingerprints that vanished from the dupefilter by another hand since it was last emptied: somebody deleted its keys or
    * rows, or Redis evicted them. The epoch has risen with each.

@@ -42,6 +42,8 @@ export interface Joined {
   > & {
     /** Other live nodes: with them the node joins a crawl, alone it resumes one. */
     readonly nodes: number;
+    /** As in `CrawlState`. */
+    readonly cameBack?: number;
   };
   /** True when the start requests of the job and these arguments were pushed by an earlier node. */
   readonly startPushed: boolean;

@@ -76,7 +76,7 @@ const rules: ReadonlyMap<string, Rule> = new Map([
     'download_timeout',
     {
       isValid: (value) => typeof value === 'number' && value >= 0.001 && value <= MAX_TIMEOUT_S,
-      expects: `a number of seconds from 0.001 to ${MAX_TIMEOUT_S}; are these milliseconds?`,
+      expects: `a number of seconds from 0.001 to ${MAX_TIMEOUT_S}, and not of milliseconds`,
     },
   ],
   ['download_maxsize', { isValid: isCount, expects: 'a whole number of bytes, 0 for no limit' }],

@@ -12,7 +12,7 @@ import { resultsOf } from '../../spider/callback-results.js';
 import type { Spider } from '../../spider/spider.js';
 import { withinTimeout } from '../../user-code/callback-timeout.js';
 import type { Loaded } from '../../user-code/numbered-modules.js';
-import { whereThrown } from '../../user-code/where-thrown.js';
+import { placeOf } from '../../user-code/where-thrown.js';
 import type { IncarnationContext } from '../membership/incarnation-parts.js';
 import { seedRequest } from '../seeds/seed-requests.js';
 import type { Extension } from './extension.js';
@@ -131,9 +131,7 @@ export class IdleHooks {
   }
 
   #failure(error: unknown): CrawlnodeError {
-    const where = whereThrown(error);
-    const place = where === null ? '' : ` (${where})`;
-    const message = `idle() of the spider "${this.#context.node.deps.spider.name}" failed: ${messageOf(error)}${place}`;
+    const message = `idle() of the spider "${this.#context.node.deps.spider.name}" failed: ${messageOf(error)}${placeOf(error)}`;
     return new CrawlnodeError('hook_error', message, { cause: error });
   }
 

@@ -1,5 +1,4 @@
 /** Load the modules that EXTENSIONS names, in the order of their numbers. */
-import { CrawlnodeError, messageOf } from '../../errors.js';
 import type { CrawlContext } from '../../user-code/crawl-context.js';
 import { type Loaded, loadNumbered } from '../../user-code/numbered-modules.js';
 import { type OpenModules, openModules } from '../../user-code/open-modules.js';
@@ -33,7 +32,5 @@ export async function loadExtensions(options: LoadExtensionsOptions): Promise<Ex
   const from = { ...options, setting: 'EXTENSIONS', folder: 'extensions', builtIn: [] };
   const all = await loadNumbered<Extension>(context.settings.EXTENSIONS, expected, from);
   if (all.length === 0) return null;
-  const failure = (name: string, cause: unknown) =>
-    new CrawlnodeError('extension_error', `${name}: open: ${messageOf(cause)}`, { cause });
-  return { all, ...openModules(all, { context, kind: 'extension', failure }) };
+  return { all, ...openModules(all, { context, kind: 'extension', code: 'extension_error' }) };
 }

@@ -11,7 +11,7 @@ import type { ItemObserver } from '../../pipelines/item-pipeline.js';
 import type { Spider } from '../../spider/spider.js';
 import { withinTimeout } from '../../user-code/callback-timeout.js';
 import type { Loaded } from '../../user-code/numbered-modules.js';
-import { whereThrown } from '../../user-code/where-thrown.js';
+import { placeOf } from '../../user-code/where-thrown.js';
 import { add, type Counters } from '../links/filter-links.js';
 import type { Extension, ExtensionEvents } from './extension.js';
 
@@ -119,8 +119,7 @@ export class Signals {
   /** Only the first error of a method is logged as an error; a counter counts the others. */
   log(name: string, event: EventName, error: unknown): void {
     const { log } = this.#options;
-    const where = whereThrown(error);
-    const message = `${name}: ${event} failed: ${messageOf(error)}${where === null ? '' : ` (${where})`}`;
+    const message = `${name}: ${event} failed: ${messageOf(error)}${placeOf(error)}`;
     const key = `${name} ${event}`;
     if (this.#hasFailed.has(key)) log.debug({ extension: name }, message);
     else log.error({ extension: name }, `${message}; the crawl goes on`);

@@ -13,7 +13,7 @@ import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
 import { withinTimeout } from '../../user-code/callback-timeout.js';
 import type { Loaded } from '../../user-code/numbered-modules.js';
-import { describeError, whereThrown } from '../../user-code/where-thrown.js';
+import { describeError, placeOf } from '../../user-code/where-thrown.js';
 import type { DownloaderMiddleware } from './downloader-middleware.js';
 
 /** What a pass through the modules led to. */
@@ -58,21 +58,11 @@ export class DownloaderChain {
   }
 
   /** Run every `processRequest` of a part. */
-  async request(request: OutgoingRequest, spider: Spider, { from, below }: Part): Promise<Step> {
-    for (const { name, number, methods } of this.#modules) {
-      if (number < from || number >= below) continue;
-      if (methods.processRequest === undefined) continue;
-      try {
-        const step = stepOf(
-          await withinTimeout(methods.processRequest(request, spider), this.#timeoutMs),
-          name,
-          'nothing, a Response or a Request',
-        );
-        if (step.kind !== 'pass') return step;
-        checkChanges(request);
-      } catch (error) {
-        return thrownBy(name, 'processRequest', request, error);
-      }
+  async request(request: OutgoingRequest, spider: Spider, part: Part): Promise<Step> {
+    for (const { name, methods } of this.#in(part, 'processRequest')) {
+      const call = () => methods.processRequest!(request, spider);
+      const step = await this.#step(name, 'processRequest', request, call);
+      if (step.kind !== 'pass') return step;
     }
     return pass;
   }
@@ -85,44 +75,41 @@ export class DownloaderChain {
     part: Part,
   ): Promise<Exclude<Step, { kind: 'pass' }>> {
     let response = given;
-    for (const { name, methods } of this.#inward(part)) {
-      if (methods.processResponse === undefined) continue;
-      try {
-        const step = stepOf(
-          await withinTimeout(methods.processResponse(request, response, spider), this.#timeoutMs),
-          name,
-          'a Response or a Request',
-        );
-        if (step.kind === 'pass') throw new TypeError('it returned nothing; return the response');
-        if (step.kind !== 'response') return step;
-        response = step.response;
-      } catch (error) {
-        return thrownBy(name, 'processResponse', request, error);
-      }
+    for (const { name, methods } of this.#in(part, 'processResponse').reverse()) {
+      const call = () => methods.processResponse!(request, response, spider);
+      const step = await this.#step(name, 'processResponse', request, call);
+      if (step.kind === 'response') response = step.response;
+      else if (step.kind !== 'pass') return step;
     }
     return { kind: 'response', response };
   }
 
   /** Run every `processException` of a part, until one takes the error. */
   async exception(request: OutgoingRequest, error: Error, spider: Spider, part: Part): Promise<Step> {
-    for (const { name, methods } of this.#inward(part)) {
-      if (methods.processException === undefined) continue;
-      try {
-        const step = stepOf(
-          await withinTimeout(methods.processException(request, error, spider), this.#timeoutMs),
-          name,
-          'nothing, a Response or a Request',
-        );
-        if (step.kind !== 'pass') return step;
-      } catch (thrown) {
-        return thrownBy(name, 'processException', request, thrown);
-      }
+    for (const { name, methods } of this.#in(part, 'processException').reverse()) {
+      const call = () => methods.processException!(request, error, spider);
+      const step = await this.#step(name, 'processException', request, call);
+      if (step.kind !== 'pass') return step;
     }
     return pass;
   }
 
-  #inward({ from, below }: Part): Loaded<DownloaderMiddleware>[] {
-    return this.#modules.filter(({ number }) => number >= from && number < below).reverse();
+  /** The modules of a part that have a method, by ascending numbers. */
+  #in({ from, below }: Part, method: Method): Loaded<DownloaderMiddleware>[] {
+    return this.#modules.filter(
+      ({ number, methods }) => number >= from && number < below && methods[method] !== undefined,
+    );
+  }
+
+  /** Call a method of a module, and check what it returned, and what it changed of a request that goes out. */
+  async #step(by: string, method: Method, request: OutgoingRequest, call: () => unknown): Promise<Step> {
+    try {
+      const step = stepOf(await withinTimeout(call(), this.#timeoutMs), by, method);
+      if (step.kind === 'pass' && method === 'processRequest') checkChanges(request);
+      return step;
+    } catch (error) {
+      return thrownBy(by, method, request, error);
+    }
   }
 }
 
@@ -154,12 +141,17 @@ function headerModules(settings: ChainSettings): Loaded<DownloaderMiddleware>[] 
   ];
 }
 
-/** @throws TypeError for a value of another type. */
-function stepOf(returned: unknown, by: string, expected: string): Step {
-  if (returned === undefined || returned === null) return pass;
+/** @throws TypeError for a value of another type, or for none where there must be one. */
+function stepOf(returned: unknown, by: string, method: Method): Step {
+  const mustReturn = method === 'processResponse';
   if (returned instanceof Response) return { kind: 'response', response: returned };
   if (returned instanceof Request) return { kind: 'request', request: returned, by };
-  throw new TypeError(`it returned a value of type ${typeof returned}; return ${expected}`);
+  if (returned !== undefined && returned !== null) {
+    const expected = `${mustReturn ? '' : 'nothing, '}a Response or a Request`;
+    throw new TypeError(`it returned a value of type ${typeof returned}; return ${expected}`);
+  }
+  if (mustReturn) throw new TypeError('it returned nothing; return the response');
+  return pass;
 }
 
 function thrownBy(
@@ -168,10 +160,8 @@ function thrownBy(
   { url }: Request,
   error: unknown,
 ): Extract<Step, { kind: 'thrown' }> {
-  const where = whereThrown(error);
-  const place = where === null ? '' : ` (${where})`;
   // The message is logged and stored, and a URL in it may contain a password.
-  const message = maskUrls(`${by}: ${method} failed on ${url}: ${describeError(error)}${place}`);
+  const message = maskUrls(`${by}: ${method} failed on ${url}: ${describeError(error)}${placeOf(error)}`);
   return {
     kind: 'thrown',
     thrown: { by, message, error: error instanceof Error ? error : new Error(messageOf(error)) },

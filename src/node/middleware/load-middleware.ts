@@ -1,5 +1,4 @@
 /** Load the modules that DOWNLOADER_MIDDLEWARES and SPIDER_MIDDLEWARES name, in the order of their numbers. */
-import { CrawlnodeError, messageOf } from '../../errors.js';
 import { builtInMiddleware, builtInOf, type MiddlewareSetting } from '../../settings/built-in-middleware.js';
 import type { CrawlContext } from '../../user-code/crawl-context.js';
 import type { ExpectedMethods } from '../../user-code/module-methods.js';
@@ -51,12 +50,10 @@ export async function loadMiddleware(options: LoadMiddlewareOptions): Promise<Mi
   if (all.length === 0) return null;
   const { DownloaderChain } = await import('./downloader-chain.js');
   const { SpiderChain } = await import('./spider-chain.js');
-  const failure = (name: string, cause: unknown) =>
-    new CrawlnodeError('middleware_error', `${name}: open: ${messageOf(cause)}`, { cause });
   return {
     downloader: downloader.length === 0 ? null : new DownloaderChain(downloader, settings),
     spider: spider.length === 0 ? null : new SpiderChain(spider, settings.CALLBACK_TIMEOUT * 1_000),
-    ...openModules(all, { context, kind: 'middleware', failure }),
+    ...openModules(all, { context, kind: 'middleware', code: 'middleware_error' }),
   };
 }
 

@@ -9,7 +9,7 @@ import type { PageLimits } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
 import { withinTimeout } from '../../user-code/callback-timeout.js';
 import type { Loaded } from '../../user-code/numbered-modules.js';
-import { describeError, whereThrown } from '../../user-code/where-thrown.js';
+import { describeError, placeOf } from '../../user-code/where-thrown.js';
 import type { Thrown } from './downloader-chain.js';
 import type { SpiderMiddleware, SpiderResult } from './spider-middleware.js';
 
@@ -148,9 +148,11 @@ function asError(error: unknown): Error {
 }
 
 function failed(name: string, method: keyof SpiderMiddleware, cause: unknown): CrawlnodeError {
-  const where = whereThrown(cause);
-  const place = where === null ? '' : ` (${where})`;
-  return new CrawlnodeError('middleware_error', `${name}: ${method}: ${describeError(cause)}${place}`, {
-    cause,
-  });
+  return new CrawlnodeError(
+    'middleware_error',
+    `${name}: ${method}: ${describeError(cause)}${placeOf(cause)}`,
+    {
+      cause,
+    },
+  );
 }

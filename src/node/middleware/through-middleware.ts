@@ -23,13 +23,13 @@ import type { Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import { isPrivateHost } from '../../http/url/private-hosts.js';
 import { COOKIES, REDIRECT, RETRY } from '../../settings/built-in-middleware.js';
-import { maskUrls } from '../../settings/mask-urls.js';
 import { add } from '../links/filter-links.js';
-import { errback, failed, retry } from '../page/apply-verdict.js';
+import { failed, retry } from '../page/apply-verdict.js';
 import { judgeFailure, judgeStatus, type Verdict } from '../page/judge-download.js';
 import type { PageEnding, Work } from '../page/page-work.js';
-import { close, tellDropped } from '../page/run-project-code.js';
+import { close } from '../page/run-project-code.js';
 import type { DownloaderChain, Part, Step, Thrown } from './downloader-chain.js';
+import { dropped } from './dropped-page.js';
 import { takeReturned } from './returned-request.js';
 
 /** The response to a page, downloaded or made by a module. */
@@ -184,13 +184,9 @@ async function follow(
 }
 
 /** A module dropped the page, or failed. */
-async function refuse(
-  work: Work,
-  { error, by, message }: Thrown,
-  response: Response | null,
-): Promise<PageEnding> {
-  const { counters, record, deps, flight } = work;
-  const status = response?.status ?? null;
+async function refuse(work: Work, thrown: Thrown, response: Response | null): Promise<PageEnding> {
+  const { counters, flight } = work;
+  const { error, message } = thrown;
   const closing = closingReason(error);
   if (closing !== null) {
     close(work, closing);
@@ -198,21 +194,9 @@ async function refuse(
     const outcome = { kind: 'released', reason: 'close_spider', unstarted: !flight.started } as const;
     return { outcome, effects: noEffects };
   }
+  const status = response?.status ?? null;
   if (!isIgnoreRequest(error)) return failed(work, { reason: 'middleware_error', status, response, message });
   add(counters, 'downloader/exception_count');
   add(counters, 'downloader/exception_type_count/IgnoreRequest');
-  deps.deadEnds.note(`dropped by ${by}`, record.url);
-  await tellDropped(work, record.url, `dropped by ${by}`);
-  const attempts = record.attempts + 1;
-  const outcome = { kind: 'done', reason: 'ignored', attempts, noPage: 'other' } as const;
-  return errback(
-    work,
-    {
-      reason: 'ignored',
-      status,
-      response,
-      message: maskUrls(`${by} dropped ${record.url}: ${error.message}`),
-    },
-    status === null ? outcome : { ...outcome, status },
-  );
+  return dropped(work, thrown, response);
 }

@@ -2,12 +2,12 @@
 import { isIgnoreRequest } from '../../errors.js';
 import type { Outcome } from '../../frontier/frontier.js';
 import type { Response } from '../../http/message/response.js';
-import { maskUrls } from '../../settings/mask-urls.js';
 import { runCallback } from '../../spider/run-callback.js';
 import { add } from '../links/filter-links.js';
-import { errback, failed } from '../page/apply-verdict.js';
+import { failed } from '../page/apply-verdict.js';
 import type { PageEnding, Work } from '../page/page-work.js';
-import { runProjectCode, tellDropped } from '../page/run-project-code.js';
+import { runProjectCode } from '../page/run-project-code.js';
+import { dropped } from './dropped-page.js';
 import type { SpiderChain } from './spider-chain.js';
 
 /**
@@ -34,15 +34,7 @@ export async function throughSpiderMiddleware(
     return failed(work, { reason: 'middleware_error', status, response, message: refused.message });
   }
   add(counters, 'spider_exceptions/IgnoreRequest');
-  deps.deadEnds.note(`dropped by ${refused.by}`, record.url);
-  await tellDropped(work, record.url, `dropped by ${refused.by}`);
-  const message = maskUrls(`${refused.by} dropped ${record.url}: ${refused.error.message}`);
-  const attempts = record.attempts + 1;
-  return errback(
-    work,
-    { reason: 'ignored', status, response, message },
-    { kind: 'done', reason: 'ignored', status, attempts, noPage: 'other' },
-  );
+  return dropped(work, refused, response);
 }
 
 /** Takes the place of a callback that is not called. */

@@ -19,7 +19,7 @@ import { startKey } from '../../frontier/shared-settings/run-arguments.js';
 import type { FrontierRequest } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
 import type { Spider } from '../../spider/spider.js';
-import { whereThrown } from '../../user-code/where-thrown.js';
+import { placeOf } from '../../user-code/where-thrown.js';
 import type { LinkRules } from '../links/filter-links.js';
 import type { IncarnationContext } from '../membership/incarnation-parts.js';
 import { seedRequest } from './seed-requests.js';
@@ -84,11 +84,10 @@ async function readAll(context: IncarnationContext): Promise<void> {
       await node.outage.through('close', halt, () => frontier.closeRun(closing));
       return;
     }
-    const where = whereThrown(error);
     const what = `start() of the spider "${spider.name}" failed after ${howMany(pusher.count, 'request')}`;
     throw new CrawlnodeError(
       'start_failed',
-      `${what}: ${messageOf(error)}${where === null ? '' : ` (${where})`}; the next node runs it again from its beginning`,
+      `${what}: ${messageOf(error)}${placeOf(error)}; the next node runs it again from its beginning`,
       { cause: error },
     );
   } finally {

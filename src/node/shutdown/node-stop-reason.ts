@@ -71,12 +71,12 @@ function stalled({ crawlArguments }: NodeView): NodeEnding {
  */
 export function withLosses(
   end: NodeEnding,
-  { lost }: Pick<CrawlState, 'lost'>,
+  { lost, cameBack }: Pick<CrawlState, 'lost' | 'cameBack'>,
   { crawlArguments }: Pick<NodeView, 'crawlArguments'>,
 ): NodeEnding {
   if (lost === 0) return end;
   const reason = end.reason === 'finished' ? 'requests_lost' : end.reason;
-  return { ...end, reason, exitCode: 1, message: lossMessage(lost, crawlArguments) };
+  return { ...end, reason, exitCode: 1, message: lossMessage(lost, crawlArguments, cameBack) };
 }
 
 /**
@@ -145,8 +145,11 @@ function everythingSeen({ seen, lost }: Joined['found']): string {
 
 /** What a user who runs a finished crawl again may want to do. */
 export function howToCrawlAgain({ crawlArguments: name }: Pick<NodeView, 'crawlArguments'>): string {
-  return (
-    `to start over, run "crawlnode reset ${name}" or use another --job; to fetch single pages again, ` +
-    `"crawlnode seed ${name} URL", which parse gets (or the "callback" of a JSON seed)`
-  );
+  return `to start over, run "crawlnode reset ${name}" or use another --job; to fetch single pages again, ${howToSeed(name)}`;
+}
+
+/** The command that fetches a page again, whatever callback the page is for. */
+export function howToSeed(crawlArguments: string): string {
+  const seed = `crawlnode seed ${crawlArguments}`;
+  return `${seed} URL (its callback is parse), or ${seed} '{"url": "URL", "callback": "NAME"}'`;
 }

@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CrawlnodeError, FrontierUnavailableError, messageOf, RefusedError } from '../../errors.js';
 import type { FeedWriter, PipelineOutboxes } from '../../feed-outbox.js';
 import type { Logger } from '../../log.js';
+import { placeOf } from '../../user-code/where-thrown.js';
 import { type CommittedItem, committedItem, countDamaged, uniqueBatch } from './committed-item.js';
 
 /** What is called, and with how many items. */
@@ -191,7 +192,10 @@ export class CommittedCaller {
       // A copy, since a pipeline may change its batch.
       await pipeline.committed([...batch]);
     } catch (error) {
-      throw new NotAccepted(`committed() of ${pipeline.name} failed: ${messageOf(error)}`, firstId);
+      throw new NotAccepted(
+        `committed() of ${pipeline.name} failed: ${messageOf(error)}${placeOf(error)}`,
+        firstId,
+      );
     } finally {
       clearInterval(renewing);
       this.#calledAt = null;

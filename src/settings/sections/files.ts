@@ -1,7 +1,16 @@
 /** Settings: files and images of items. */
-import path from 'node:path';
 import * as z from 'zod';
-import { choice, type Definition, decimal, flag, integer, list, optionalText, text } from '../kinds.js';
+import {
+  choice,
+  type Definition,
+  decimal,
+  flag,
+  integer,
+  list,
+  optionalText,
+  projectPath,
+  text,
+} from '../kinds.js';
 import { s3Location } from '../s3-location.js';
 
 const EXPIRES_MAX_DAYS = 36_500;
@@ -26,7 +35,7 @@ function storeOf(): Definition<string | null> {
 const isBucket = (value: string): boolean => s3Location(value) !== null;
 
 const inProject = (value: string, dir: string): string =>
-  isBucket(value) ? value : path.resolve(dir, value.replace(/^file:\/\//i, ''));
+  isBucket(value) ? value : projectPath(dir, value.replace(/^file:\/\//i, ''));
 
 /** Canned ACLs of S3. */
 const acls = [

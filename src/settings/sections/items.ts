@@ -2,7 +2,17 @@
 import path from 'node:path';
 import * as z from 'zod';
 import { SettingsError } from '../../errors.js';
-import { choice, decimal, flag, integer, map, moduleNumber, text, withoutEffect } from '../kinds.js';
+import {
+  choice,
+  decimal,
+  flag,
+  integer,
+  map,
+  moduleNumber,
+  projectPath,
+  text,
+  withoutEffect,
+} from '../kinds.js';
 
 const GZIP_NAMES = ['GzipPlugin', 'scrapy.extensions.postprocessing.GzipPlugin'] as const;
 
@@ -59,7 +69,7 @@ export const itemSettings = {
     resolve: (feeds: Record<string, z.output<typeof feed>>, dir: string) => {
       const resolved = new Map<string, z.output<typeof feed>>();
       for (const [name, options] of Object.entries(feeds)) {
-        const file = /^(?:[a-z][a-z0-9+.-]*:\/\/|stdout:)/i.test(name) ? name : path.resolve(dir, name);
+        const file = /^(?:[a-z][a-z0-9+.-]*:\/\/|stdout:)/i.test(name) ? name : projectPath(dir, name);
         if (resolved.has(file)) throw new SettingsError(`FEEDS names ${file} twice, once as ${name}`);
         const filter = options.item_filter;
         resolved.set(file, filter == null ? options : { ...options, item_filter: path.resolve(dir, filter) });

@@ -1,6 +1,5 @@
 /** Settings: the project, the job, and the lifetime of a node. */
 
-import path from 'node:path';
 import * as z from 'zod';
 import { FIRST_NODE_TIMEOUT_S } from '../first-tunables.js';
 import {
@@ -12,6 +11,7 @@ import {
   optionalInteger,
   optionalPath,
   optionalText,
+  projectPath,
   text,
 } from '../kinds.js';
 import { isSchema } from '../own/own-value.js';
@@ -32,7 +32,7 @@ export const projectSettings = {
   SPIDER_MODULES: list(z.string().min(1), {
     default: ['spiders'],
     expects: 'a list of folders',
-    resolveEach: (folder, dir) => path.resolve(dir, folder),
+    resolveEach: (folder, dir) => projectPath(dir, folder),
   }),
   /**
    * Module whose default export, a zod object, declares the settings of the project itself: ./settings.ts. A

@@ -1,7 +1,15 @@
 /** Settings: proxies. */
-import path from 'node:path';
 import * as z from 'zod';
-import { choice, type Definition, decimal, define, flag, optionalText, parseList } from '../kinds.js';
+import {
+  choice,
+  type Definition,
+  decimal,
+  define,
+  flag,
+  optionalText,
+  parseList,
+  projectPath,
+} from '../kinds.js';
 import { PROXY_FORMS, parseProxy } from '../proxy-url.js';
 
 const proxyUrl = z.string().transform((text, context) => {
@@ -87,7 +95,7 @@ function proxyList(): Definition<string[] | string> {
   );
   return {
     ...definition,
-    resolve: (value, dir) => (typeof value === 'string' ? path.resolve(dir, value) : value),
+    resolve: (value, dir) => (typeof value === 'string' ? projectPath(dir, value) : value),
   };
 }
 

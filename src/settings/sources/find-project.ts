@@ -28,7 +28,8 @@ export interface FoundSettingsFile {
 export function findSettingsFile(cwd: string): FoundSettingsFile {
   const fileInCwd = settingsFileIn(cwd);
   if (fileInCwd === null) refuseOtherName(cwd);
-  if (fileInCwd !== null || existsSync(path.join(cwd, 'spiders'))) return { file: fileInCwd, warnings: [] };
+  if (fileInCwd !== null) return { file: fileInCwd, warnings: otherFiles(cwd) };
+  if (existsSync(path.join(cwd, 'spiders'))) return { file: null, warnings: [] };
   for (const folder of parentsOf(cwd)) {
     const file = settingsFileIn(folder);
     if (file === null) continue;
@@ -47,6 +48,14 @@ export function projectFolderOf(file: string): string {
 
 function settingsFileIn(folder: string): string | null {
   return SETTINGS_FILES.map((name) => path.join(folder, name)).find((file) => existsSync(file)) ?? null;
+}
+
+/** A warning where a folder holds both files. */
+function otherFiles(folder: string): string[] {
+  const [first, second] = SETTINGS_FILES.filter((name) => existsSync(path.join(folder, name)));
+  return second === undefined
+    ? []
+    : [`${second} is not read, since there is ${first}; "-c ${second}" uses it instead`];
 }
 
 function refuseOtherName(folder: string): void {

@@ -192,7 +192,7 @@ function assemble(
     if (given && definition.ignored !== null)
       notices.push(`${given.where}: ${name} has no effect: ${definition.ignored}`);
   }
-  notices.push(...unusedDupefilterSettings(values));
+  notices.push(...unusedDupefilterSettings(values), ...withoutSwitch(values));
   notices.push(...unknownRedisParams(values.get('REDIS_PARAMS')));
   for (const [name, definition] of own?.definitions ?? []) {
     const given = values.get(name);
@@ -220,6 +220,15 @@ function unusedDupefilterSettings(values: ReadonlyMap<string, Given>): string[] 
     return [`${given.where}: ${name} has no effect with DUPEFILTER_CLASS ${used}: only ${needed} uses it`];
   });
   return isEndless ? [...unused, endless] : unused;
+}
+
+/** Settings of what is off by default. Where its switch is given too, the user has decided. */
+function withoutSwitch(values: ReadonlyMap<string, Given>): string[] {
+  return [...values].flatMap(([name, { where }]) => {
+    const [, feature] = /^(HTTPCACHE|AUTOTHROTTLE)_/.exec(name) ?? [];
+    if (feature === undefined || values.has(`${feature}_ENABLED`)) return [];
+    return [`${where}: ${name} has no effect without ${feature}_ENABLED: true`];
+  });
 }
 
 /** The client takes any option in silence. Names with underscores are of redis-py, and refused where they are unknown. */

@@ -109,9 +109,7 @@ export function findSpider(discovery: Discovery, name: string): FoundSpider {
   throw new SpiderLoadError(
     [
       ...wanted.map(({ error }) => error.message),
-      wanted.length > 0
-        ? `there is no other spider "${name}"`
-        : `there is no spider "${name}"; ${availableSpiders(discovery, name)}`,
+      ...(wanted.length > 0 ? [] : [`there is no spider "${name}"; ${availableSpiders(discovery, name)}`]),
       ...others.map(({ error }) => error.message),
       ...discovery.unexported.map(unexportedText),
       ...discovery.spiderless

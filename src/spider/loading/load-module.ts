@@ -4,7 +4,7 @@ import module from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isSource, packageFolder } from '../../package-folder.js';
-import { whileLoading } from '../../user-code/modules-loading.js';
+import { whileLoading } from '../../user-code/where-thrown.js';
 import { loadError } from './load-error.js';
 import { type HooksData, initialize, load as loadHook, resolve, USER_MODULE } from './module-hooks.js';
 import { standaloneModule } from './standalone-module.js';

@@ -61,14 +61,22 @@ describe.each(engines)('on the %s engine', (engine) => {
     // As the name of a seed that leads to a private address: it is accepted, and fails when it is downloaded.
     const frontier = await openFrontier(openOptions(here.place(), 'news'));
     const context = {
-      ...{ callback: null, errback: null, parentId: null, ordinal: 0, depth: 0, origin: null, job: null },
+      ...{
+        callback: 'search',
+        errback: null,
+        parentId: null,
+        ordinal: 0,
+        depth: 0,
+        origin: null,
+        job: null,
+      },
       ...{ isTrustedSeed: false, fingerprint, domainKey: 'host' as const, nowMs: Date.now() },
     };
     await frontier.push([toFrontierRequest(new Request(site.url), context)], 'links');
     await frontier.close();
     expect((await run('crawl', 'news', '--exit-when-done', '-s', 'SCHEDULER_PERSIST=true')).code).toBe(1);
     expect((await run('inspect', 'news', site.url)).stdout).toContain(
-      'a retry fails again: it may not connect to its private address. If you want the page, "crawlnode seed news URL"',
+      `a retry fails again: it may not connect to its private address. As a trusted seed it may: crawlnode seed news '{"url":"${site.url}","callback":"search"}'`,
     );
     expect((await run('failed', 'news', 'retry')).code).toBe(0);
     expect((await run('crawl', 'news', '--exit-when-done', '-s', 'SCHEDULER_PERSIST=true')).code).toBe(1);

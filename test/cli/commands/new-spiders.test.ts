@@ -1,5 +1,5 @@
 /** `genspider` and `runspider`: from an empty folder to items. */
-import { readdirSync, renameSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runHere } from '../../helpers/cli/run-here.js';
 import { createProject, type Project } from '../../helpers/project.js';
@@ -46,6 +46,12 @@ describe('genspider', () => {
     const text = await project.read('outside/shop.ts');
     expect(text).toContain("startUrls = ['https://shop.example/']");
     expect(text).toContain("allowedDomains = ['shop.example']");
+  });
+
+  it('takes a host of this machine for plain HTTP', async () => {
+    await run('genspider', 'here', 'localhost:8000');
+    expect(await project.read('spiders/here.ts')).toContain("startUrls = ['http://localhost:8000/']");
+    rmSync(project.path('spiders/here.ts'));
   });
 
   it.each([

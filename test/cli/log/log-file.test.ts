@@ -31,3 +31,13 @@ test.runIf(existsSync('/dev/full'))(
     await remove();
   },
 );
+
+test('its folders are created', async () => {
+  const { dir, remove } = tempDir('log');
+  const file = path.join(dir, 'logs', 'today', 'crawl.log');
+  const log = await openLogFile(file, () => {});
+  log.write('line\n');
+  await log.close();
+  expect(await readFile(file, 'utf8')).toBe('line\n');
+  await remove();
+});

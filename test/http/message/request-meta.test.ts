@@ -31,7 +31,7 @@ test.each([
 
 test.each([
   ['download_timeout', '30', 'a number of seconds from 0.001 to 9999'],
-  ['download_timeout', 30_000, 'a number of seconds from 0.001 to 9999; are these milliseconds?'],
+  ['download_timeout', 30_000, 'a number of seconds from 0.001 to 9999, and not of milliseconds'],
   ['download_timeout', 0, 'a number of seconds'],
   ['download_timeout', -1, 'a number of seconds'],
   ['download_timeout', 1e9, 'a number of seconds'],

@@ -54,6 +54,13 @@ describe('the project of a command', () => {
     for (const cwd of [folder('shop', 'spiders'), at('shop', 'config')]) {
       expect(load(cwd)).toMatchObject({ projectDir: at('shop'), settings: { RETRY_TIMES: 7 } });
     }
+    file('RETRY_TIMES: 8\n', 'shop', 'crawlnode.yaml');
+    expect(load(at('shop'))).toMatchObject({
+      settings: { RETRY_TIMES: 8 },
+      warnings: [
+        'config/crawlnode.yaml is not read, since there is crawlnode.yaml; "-c config/crawlnode.yaml" uses it instead',
+      ],
+    });
   });
 
   it('is the working folder where that has spiders of its own, or no parent has a settings file', () => {

@@ -1,7 +1,7 @@
 /** Settings: layers, values, names, secrets, and the file that documents them. */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
@@ -359,6 +359,20 @@ describe('variables of the environment that are no settings', () => {
 });
 
 describe('notices', () => {
+  it('tell of settings of a feature that is off by default, unless its switch is given', () => {
+    const of = (cli: Record<string, string>) => load({ cli }).notices;
+    expect(of({ HTTPCACHE_IGNORE_MISSING: 'true' })).toEqual([
+      'the command line: HTTPCACHE_IGNORE_MISSING has no effect without HTTPCACHE_ENABLED: true',
+    ]);
+    expect(of({ HTTPCACHE_DIR: '~/cache', HTTPCACHE_ENABLED: 'false' })).toEqual([]);
+  });
+
+  it('are not needed for ~, which is the home folder', () => {
+    const { settings } = load({ cli: { LOG_FILE: '~/crawl.log', FEEDS: '{"~/o.csv": {}}' } });
+    expect(settings.LOG_FILE).toBe(`${homedir()}/crawl.log`);
+    expect(Object.keys(settings.FEEDS)).toEqual([`${homedir()}/o.csv`]);
+  });
+
   it('name options of REDIS_PARAMS that the client does not have', () => {
     const { notices } = load({
       cli: { REDIS_PARAMS: '{"conectTimeout": 5, "family": 6, "foo": 1, "ssl": true}' },

@@ -1,4 +1,5 @@
 /** What a crawl in Redis offers to verify and repair (`care/`); its verbs are in `lua/care/`. */
+import { howMany } from '../../../format-amounts.js';
 import {
   BROKEN_RESTORE_LOSS,
   type CareStore,
@@ -91,15 +92,14 @@ export function redisCare(crawl: CrawlAccess): CareStore {
     async endRepair() {
       let ofPieces = 0;
       for await (const step of steps(call, 'repair_pieces', { place: 'pieces' })) ofPieces += int(step.gone);
-      const { feeds, gone: others, ...counts } = json<Ended>(await call('repair_end', {}));
+      const { feeds, gone: others, cameBack, ...counts } = json<Ended>(await call('repair_end', {}));
       const gone = ofPieces + others;
       const losses = Object.values(feeds).flatMap(({ said = null, ...feed }) =>
         feedLosses({ ...feed, said }),
       );
-      return {
-        ...counts,
-        losses: gone > 0 ? [`${keys.dupefilter}: ${gone} fingerprints`, ...losses] : losses,
-      };
+      if (gone > 0) losses.unshift(`${keys.dupefilter}: ${gone} fingerprints`);
+      if (cameBack > 0) losses.unshift(cameBackLoss(keys.requests, cameBack));
+      return { ...counts, losses };
     },
   };
 }
@@ -107,8 +107,12 @@ export function redisCare(crawl: CrawlAccess): CareStore {
 /** The answer of `repair_end`. */
 interface Ended extends Pick<Rebuilt, 'pending' | 'delayed' | 'failed'> {
   readonly gone: number;
+  readonly cameBack: number;
   readonly feeds: Readonly<Record<string, Omit<FeedView, 'said'> & { readonly said?: number }>>;
 }
+
+const cameBackLoss = (key: string, count: number): string =>
+  `what ${key} held before somebody put it back; ${howMany(count, 'request')} of it may be done, and are fetched again`;
 
 const textOfBytes = (bytes: Buffer): string => bytes.toString('latin1');
 

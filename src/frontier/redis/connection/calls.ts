@@ -18,6 +18,16 @@ const answering: ReadonlySet<string> = new Set([
 /** Verbs that report what has arrived: any may that writes. */
 const confirming: ReadonlySet<string> = new Set([...answering, 'settle', 'reconcile', 'recover']);
 
+/** Verbs of a node that must not go on from data older than it knows. */
+const refusingOlder: ReadonlySet<string> = new Set([
+  'push',
+  'lease',
+  'settle',
+  'settle_and_lease',
+  'intake',
+  'reconcile',
+]);
+
 /** Call a verb. */
 export type Call = (verb: string, args: Arguments) => Promise<Reply>;
 
@@ -38,6 +48,8 @@ export class Calls {
   readonly #keys: readonly string[];
   readonly #answersKey: string;
   #caller = someClient();
+  /** How far this client has seen the crawl come (`meta.progress`). */
+  #newest = 0;
   #last = 0;
   readonly #sharesDupefilter: boolean;
   /** Answers that have arrived, by their fields without the caller. The next call confirms them. */
@@ -62,6 +74,11 @@ export class Calls {
     this.#arrived = [];
   }
 
+  /** The same; undefined for one that has not seen it. */
+  get newest(): number | undefined {
+    return this.#newest || undefined;
+  }
+
   /** Call a verb. It is sent again with the same number until it is answered. */
   async run(verb: string, args: Arguments, { tokens = [], unlessFull }: CallOptions = {}): Promise<Reply> {
     this.#last += 1;
@@ -71,12 +88,15 @@ export class Calls {
     const numbered = {
       ...{ caller, call, crawl: this.crawl || undefined, dupefilter: dupefilterArgument(this.dupefilter) },
       sharesDupefilter: this.#sharesDupefilter || undefined,
+      newest: refusingOlder.has(verb) ? this.newest : undefined,
       ...args,
       arrived: arrived.length === 0 ? undefined : arrived,
     };
     try {
-      const reply = await this.#connection.call(verb, this.#keys, numbered, unlessFull);
+      const { reply, progress } = await this.#connection.call(verb, this.#keys, numbered, unlessFull);
       if (caller === this.#caller) {
+        // Calls answer in any order.
+        this.#newest = Math.max(verb === 'join' ? 0 : this.#newest, progress ?? 0);
         if (answering.has(verb)) this.#arrived.push(String(call));
         this.#arrived.push(...tokens);
       }

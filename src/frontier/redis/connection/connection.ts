@@ -20,7 +20,7 @@ import {
   unanswered,
   unreachable,
 } from './errors.js';
-import { answerIn, library, loadAndCall } from './library.js';
+import { type Answer, answerIn, library, loadAndCall } from './library.js';
 import { type Arguments, luaMessage } from './lua-message.js';
 import { withoutNeedlessPassword } from './needless-password.js';
 import type { Reply } from './reply.js';
@@ -116,7 +116,7 @@ export class RedisConnection {
    * Call a verb with its arguments by name. Replies are Buffers and numbers.
    * @param unlessFull fail at once with the OOM error of a store that is full, instead of waiting for room.
    */
-  async call(verb: string, keys: readonly string[], args: Arguments, unlessFull = false): Promise<Reply> {
+  async call(verb: string, keys: readonly string[], args: Arguments, unlessFull = false): Promise<Answer> {
     const packed = luaMessage(args);
     const isFinal = (error: unknown): boolean => unlessFull && isFull(error);
     return this.patiently(() => this.#call(verb, keys, packed), isFinal);
@@ -171,7 +171,7 @@ export class RedisConnection {
   }
 
   /** A server that lost our library, never had it, or has another one under its name, is given it with the call. */
-  async #call(verb: string, keys: readonly string[], packed: Buffer): Promise<Reply> {
+  async #call(verb: string, keys: readonly string[], packed: Buffer): Promise<Answer> {
     const name = library().functionOf(verb);
     try {
       return answerIn(await this.#callOnce(verb, name, keys, packed));

@@ -79,7 +79,7 @@ export class DataHistory {
   }
 
   async #readCluster(client: Cluster): Promise<StoreData | null> {
-    const reply = await this.#connection.call('server_data', [this.#key], {});
+    const { reply } = await this.#connection.call('server_data', [this.#key], {});
     const [server, runId, replicationId] = list(reply).map(text);
     if (server === undefined) return null;
     const infos = await Promise.all(client.nodes('master').map((master) => master.info().catch(() => '')));

@@ -36,7 +36,7 @@ export function translate(error: unknown): Error | null {
   const [, code, rest] = /^(?:ERR )?CRAWLNODE_(\w+) (.*)/.exec(message.replace(/ script: .*$/s, '')) ?? [];
   if (code === 'GONE') {
     return new FrontierGoneError(
-      `the crawl's records have vanished from Redis: somebody reset the crawl or flushed the database; start the nodes again`,
+      `the crawl's records have vanished from Redis: its server was replaced by one with older data or none, or somebody reset the crawl or flushed the database; start the nodes again`,
     );
   }
   if (code === 'SHAPE') {
@@ -59,6 +59,7 @@ export function translate(error: unknown): Error | null {
   if (code === 'RECORD')
     return damagedRecord(`${rest} is gone, though the requests of its crawl are there`, error);
   if (code === 'SERVER') return new OtherServer(rest);
+  if (code === 'OLDER') return new IncarnationDeadError(rest ?? message, { code: 'store_replaced' });
   if (code === 'DEAD') return new IncarnationDeadError(rest ?? message);
   if (code === 'FORMAT') {
     return otherFormat('redis', 'in Redis', rest ?? 'unknown');

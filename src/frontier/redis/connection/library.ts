@@ -15,7 +15,7 @@ import { keyTypes } from '../keys.js';
 import { luaFiles } from '../lua-files.inlined.js';
 import { type Client, callFunction, resultsOf } from './client.js';
 import { isFull, LibraryNeedsMemory, OtherLibrary } from './errors.js';
-import { list, type Reply, text } from './reply.js';
+import { int, list, type Reply, text } from './reply.js';
 
 /** The numbers of the rules that both engines obey, as Lua reads them: `limits.MAX_CRASHES`. Sorted: the library's name is a hash. */
 const sharedLimits = Object.entries(limits)
@@ -72,14 +72,20 @@ export async function loadAndCall(
   return called?.[1] as Reply;
 }
 
+/** The answer of a verb, and `meta.progress` (`lua/base/meta.lua`); null where the verb has not read it. */
+export interface Answer {
+  readonly reply: Reply;
+  readonly progress: number | null;
+}
+
 /**
- * The answer of a verb.
  * @throws OtherLibrary where the function was not ours: each answer of ours begins with the name of the library.
  */
-export function answerIn(reply: Reply): Reply {
+export function answerIn(reply: Reply): Answer {
   const { name } = library();
   if (!Array.isArray(reply) || text(list(reply)[0]) !== name) throw new OtherLibrary(name);
-  return list(reply)[1] ?? null;
+  const [, answer = null, progress] = list(reply);
+  return { reply: answer, progress: progress == null ? null : int(progress) };
 }
 
 function assemble(): Library {

@@ -46,7 +46,7 @@ async function ask(
     ...{ id: Buffer.from(id, 'hex'), fingerprint: Buffer.from(fingerprint, 'hex'), domain },
     ...{ mark: classOf(theirs).markOf(fingerprint), dupefilter: dupefilterArgument(theirs) },
   };
-  return named(await connection.call('inspect', allKeys(keys), args));
+  return named((await connection.call('inspect', allKeys(keys), args)).reply);
 }
 
 function readLife(reply: Reply | undefined): RequestLife | null {

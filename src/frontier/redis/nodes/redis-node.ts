@@ -46,8 +46,9 @@ export class RedisNode {
     await this.#history.accept();
     const incarnation = newIncarnation(node);
     this.#calls.become(incarnation);
+    const known = this.crawl === '' ? undefined : this.#calls.newest;
     this.#calls.dupefilter = options.shape.dupefilter;
-    const reply = await this.#call('join', joinArguments(node, options));
+    const reply = await this.#call('join', { ...joinArguments(node, options), known });
     const notices = this.#connection.isPasswordNeedless ? [needlessPasswordNotice] : [];
     const { joined, crawl } = readJoined(json(reply), incarnation, options, notices);
     if (joined.justClosed !== null) {

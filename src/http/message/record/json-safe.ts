@@ -120,8 +120,9 @@ export function describe(value: unknown): string {
   if (typeof value === 'function') return 'a function';
   if (Array.isArray(value)) return 'an array';
   if (typeof value !== 'object') return `a ${typeof value}`;
-  const name: unknown = value.constructor?.name;
-  if (typeof name !== 'string' || name === '') return 'an instance of a class';
+  // Generators have no constructor, but a tag.
+  const name: unknown = value.constructor?.name || Object.prototype.toString.call(value).slice(8, -1);
+  if (typeof name !== 'string' || name === '' || name === 'Object') return 'an instance of a class';
   return `${/^_?[AEIO]/.test(name) ? 'an' : 'a'} ${name.replace(/^_/, '')}`;
 }
 

@@ -37,6 +37,7 @@
 --   queued_domains       domains that have pending requests, see domains/domains.lua
 --   marks, marks_gone, marks_expire, pieces, pieces_looked   see dupefilters/marks.lua, dupefilters/pieces.lua
 --   feed:NAME            1: the feed has a checkpoint, see feeds/feeds.lua
+--   came_back            records in no queue, of lost requests or of such as are done, see care/stall.lua
 --   stall_since, stall_owner, stall_tried, stall_left, stall_drains   see care/stall.lua
 --   domains_looked       see care/domains-in-turn.lua
 --   starts_again         1: the dupefilter was emptied, so the next run pushes its start requests again
@@ -133,6 +134,12 @@ function meta.set(crawl, name, value)
 end
 
 function meta.add(crawl, name, amount) meta.set(crawl, name, meta.number(crawl, name) + amount) end
+
+-- A number that no verb of a node lowers: where it is lower than before, somebody has put the crawl back as it was earlier. Nil where
+-- the record was not read.
+function meta.progress(crawl)
+  return crawl.meta.version and meta.number(crawl, 'accepted') + meta.number(crawl, 'done') or nil
+end
 
 -- Invalidates the nodes' caches of seen fingerprints, since a fingerprint may have been forgotten.
 function meta.raiseEpoch(crawl) meta.add(crawl, 'epoch', 1) end

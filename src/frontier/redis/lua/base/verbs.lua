@@ -4,6 +4,7 @@
 --   caller      an incarnation, or a client that never joined
 --   call        number of the call, unique per caller
 --   crawl       id of the crawl that the caller has joined; absent for none
+--   newest      the highest meta.progress that the caller has seen; absent where an older store is nothing to it
 --   arrived     answers that the caller has received, which can be deleted (answers.lua)
 --   sharesDupefilter   its key is also that of other crawls
 --   dupefilter  { text, class, … }: the dupefilter of the caller's settings (request-columns.ts)
@@ -49,17 +50,17 @@ function verbs.register(name, flags, body)
   redis.register_function({
     function_name = LIBRARY .. '_' .. name,
     flags = redisFlags,
-    -- The name of the library shows that the answer is ours.
     callback = function(KEYS, ARGV)
-      return { LIBRARY, verbs.run(body, KEYS, cmsgpack.unpack(ARGV[1]), wants, isOfCrawl, savesClock) }
+      return verbs.run(body, KEYS, cmsgpack.unpack(ARGV[1]), wants, isOfCrawl, savesClock)
     end,
   })
 end
 
+-- Returns { LIBRARY, which shows that the answer is ours, the answer, meta.progress }.
 function verbs.run(body, KEYS, args, wants, isOfCrawl, savesClock)
   local crawl = crawlOf(KEYS, args, savesClock)
   if savesClock then keys.refuseForeign(KEYS) end
-  if wants['crawl-if-any'] and not meta.exists(crawl) then return nil end
+  if wants['crawl-if-any'] and not meta.exists(crawl) then return { LIBRARY } end
   if wants['creates-crawl'] then meta.create(crawl, args.queueClass, args.epoch) end
   if isOfCrawl then meta.read(crawl) end
   if wants['live-node'] then
@@ -68,13 +69,14 @@ function verbs.run(body, KEYS, args, wants, isOfCrawl, savesClock)
     domainLimits.check(crawl)
   end
   if wants.accepts then acceptance.check(crawl) end
+  if args.newest then nodes.refuseOlder(crawl) end
   if args.arrived then answers.forgetArrived(crawl) end
   local first = wants.once and answers.first(crawl)
-  if first then return first end
+  if first then return { LIBRARY, first, meta.progress(crawl) } end
   local answer = body(crawl, args)
   if wants.once then answers.keep(crawl, answer) end
   if isOfCrawl then verbs.save(crawl) end
-  return answer
+  return { LIBRARY, answer or false, meta.progress(crawl) }
 end
 
 -- Ends the call with an error. Scripts have no rollback, so call this only before the first write.

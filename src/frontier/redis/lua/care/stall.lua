@@ -10,8 +10,21 @@
 -- that a crawl with such records, whose other requests keep its nodes busy, comes to stand still
 
 -- Records that are in no queue: too few where failed requests have no record, never too many.
-local function orphans(crawl)
+local function unqueued(crawl)
   return redis.call('HLEN', crawl.keys.requests) - losses.found(crawl) - meta.number(crawl, 'stall_left')
+end
+
+-- The same of requests that wait, as far as the counters miss some. Where no request is missing, all others are of requests that are
+-- done: somebody put the key back as it was earlier, and they would be crawled again. Where some are lost, they may be those.
+local function orphans(crawl)
+  local count, missing = unqueued(crawl), math.max(0, losses.missing(crawl))
+  if count <= missing then return count end
+  if missing == 0 and meta.number(crawl, 'lost') == 0 then
+    losses.dropUnqueued(crawl)
+    return 0
+  end
+  for _, name in ipairs({ 'came_back', 'stall_left' }) do meta.add(crawl, name, count - missing) end
+  return missing
 end
 
 -- Whether requests are left that no lease can find.
@@ -84,5 +97,5 @@ end
 function stall.noteRebuilt(crawl)
   for _, name in ipairs({ 'stall_since', 'stall_owner', 'stall_left', 'stall_drains' }) do meta.set(crawl, name, '') end
   meta.set(crawl, 'stall_tried', meta.number(crawl, 'run_leased') + 1)
-  meta.set(crawl, 'stall_left', math.max(0, orphans(crawl)))
+  meta.set(crawl, 'stall_left', math.max(0, unqueued(crawl)))
 end

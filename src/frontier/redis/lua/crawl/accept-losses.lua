@@ -26,6 +26,11 @@ verbs.register('accept_losses', { 'allow-oom' }, function(crawl, args)
   end
   meta.add(crawl, 'removed', lost)
   meta.set(crawl, 'lost', 0)
+  -- What came back is not what was lost.
+  if meta.number(crawl, 'came_back') > 0 then
+    losses.dropUnqueued(crawl)
+    for _, name in ipairs({ 'came_back', 'stall_left' }) do meta.set(crawl, name, '') end
+  end
   verbs.save(crawl)
   answers.keep(crawl, { lost, 0 })
   return { lost, 0 }

@@ -4,7 +4,8 @@
 -- The caller is the incarnation. args: info: JSON of the node · shape: JSON, without the dupefilter · queueClass · epoch:
 --   for a new meta · run: id for a new run · budgets (requests/budgets.lua) · hasStart · hasIdle · arguments: JSON, '' without any · start:
 --   the field of meta for start requests under them · startsAgain: a new run pushes them again · tunables: { delay, randomize, limit,
---   node_timeout, failed_limit, queue_limit, pages_per_domain, slots, autothrottle }, texts · flush
+--   node_timeout, failed_limit, queue_limit, pages_per_domain, slots, autothrottle }, texts · flush · known: meta.progress that it
+--   knew as it was in the crawl before; absent for one that was not
 -- Returns JSON of status: joined | shape | arguments | restoring | stopping, with the number of others · where it is of another shape: shape, dupefilter, as
 --   found · where the run has other arguments: those · where it joined: found: what the crawl
 --   holds, with the other live nodes (Joined), startPushed, changed: { name, before, after } of tunables, crawl, run,
@@ -67,7 +68,7 @@ end
 local function found(crawl, others)
   return { pending = queue.pending(crawl), delayed = redis.call('ZCARD', crawl.keys.delayed),
     leased = redis.call('HLEN', crawl.keys.leases), seen = dupefilters.count(crawl),
-    lost = meta.number(crawl, 'lost'), nodes = others,
+    lost = meta.number(crawl, 'lost'), cameBack = losses.cameBack(crawl), nodes = others,
     seenGone = meta.number(crawl, 'marks_gone'), seenExpires = meta.get(crawl, 'marks_expire') == '1' }
 end
 
@@ -84,6 +85,8 @@ verbs.register('join', {}, function(crawl, args)
   meta.create(crawl, args.queueClass, not args.crawl and args.epoch)
   meta.read(crawl)
   if args.crawl then nodes.refuseOfOther(crawl) end
+  -- The nodes know links that the store has no more.
+  if args.known and meta.progress(crawl) < args.known then meta.raiseEpoch(crawl) end
   local first = answers.first(crawl)
   if first then return first end
   if meta.get(crawl, 'restoring') then return cjson.encode({ status = 'restoring' }) end

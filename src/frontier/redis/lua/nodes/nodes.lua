@@ -19,6 +19,12 @@ function nodes.refuseDead(crawl)
   verbs.refuse('CRAWLNODE_DEAD this node was declared dead')
 end
 
+-- Refuses the call of a live node that knows later data than the store has.
+function nodes.refuseOlder(crawl)
+  if meta.progress(crawl) >= crawl.args.newest or not nodes.isLive(crawl, crawl.caller) then return end
+  verbs.refuse('CRAWLNODE_OLDER the records of this crawl were put back as they were earlier')
+end
+
 function nodes.refuseOfOther(crawl)
   if meta.get(crawl, 'crawl') ~= crawl.args.crawl then verbs.refuse('CRAWLNODE_GONE another crawl of this name has begun') end
 end

@@ -62,7 +62,7 @@ function completion.describe(crawl, hasLeased)
     acceptedInRun = meta.number(crawl, 'run_accepted'), seedsWaiting = seeds,
     idleMs = (isBusy or crawl.stall) and 0 or math.max(0, crawl.nowMs - meta.number(crawl, 'idle_since')),
     clockAheadMs = crawl.aheadMs,
-    full = queueLimit.isReached(crawl), lost = meta.number(crawl, 'lost'),
+    full = queueLimit.isReached(crawl), lost = meta.number(crawl, 'lost'), cameBack = losses.cameBack(crawl),
     seenGone = meta.number(crawl, 'marks_gone'), seenExpires = meta.get(crawl, 'marks_expire') == '1',
   }
 end

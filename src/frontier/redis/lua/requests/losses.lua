@@ -32,11 +32,35 @@ function losses.found(crawl)
     + redis.call('ZCARD', crawl.keys.failed)
 end
 
+-- Requests that were accepted and are nowhere. Every change must have been written.
+function losses.missing(crawl)
+  local counted = meta.number(crawl, 'done') + meta.number(crawl, 'removed') + meta.number(crawl, 'lost')
+  return meta.number(crawl, 'accepted') - counted - losses.found(crawl)
+end
+
+-- CrawlState.cameBack.
+function losses.cameBack(crawl) return meta.get(crawl, 'came_back') and meta.number(crawl, 'came_back') or nil end
+
+-- Deletes the records of requests that neither wait nor are leased nor have failed. O(records), which happens once after a hand has
+-- put the key back as it was earlier.
+function losses.dropUnqueued(crawl)
+  local at, isKnown, dropped = crawl.keys, {}, {}
+  for _, member in ipairs(redis.call('ZRANGE', at.queue, 0, -1)) do isKnown[string.sub(member, -20)] = true end
+  for _, key in ipairs({ at.suspects, at.delayed }) do
+    for _, entry in ipairs(redis.call('ZRANGE', key, 0, -1)) do isKnown[queue.idOf(entry)] = true end
+  end
+  for _, id in ipairs(redis.call('HKEYS', at.leases)) do isKnown[id] = true end
+  for _, id in ipairs(redis.call('ZRANGE', at.failed, 0, -1)) do isKnown[id] = true end
+  for _, id in ipairs(redis.call('HKEYS', at.requests)) do
+    if not isKnown[id] then dropped[#dropped + 1] = id end
+  end
+  lists.send('HDEL', at.requests, dropped)
+end
+
 -- Counts requests that are nowhere any more, because a whole queue was deleted or evicted. Otherwise the crawl would never be
 -- complete. Every change must have been written.
 function losses.noteMissing(crawl)
   if meta.get(crawl, 'repairing') or meta.get(crawl, 'restoring') then return end
-  local counted = meta.number(crawl, 'done') + meta.number(crawl, 'removed') + meta.number(crawl, 'lost')
-  local missing = meta.number(crawl, 'accepted') - counted - losses.found(crawl)
+  local missing = losses.missing(crawl)
   if missing > 0 then meta.add(crawl, 'lost', missing) end
 end
