@@ -55,10 +55,12 @@ export class Slots {
     return active + Math.max(0, received - this.#concurrency);
   }
 
-  /** For how long this node has had the lease that it holds for longest; 0 for none. */
-  get oldestMs(): number {
+  /** The lease that this node holds for longest. */
+  get oldest(): { readonly ms: number; readonly domain: string } | null {
     const [oldest] = this.#inFlight;
-    return oldest === undefined ? 0 : performance.now() - oldest.leasedAt;
+    return oldest === undefined
+      ? null
+      : { ms: performance.now() - oldest.leasedAt, domain: oldest.lease.domain };
   }
 
   get settling(): number {
