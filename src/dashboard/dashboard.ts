@@ -148,7 +148,7 @@ class Answers {
     }
     this.#refuseOthers(request);
     const { token } = await readJson(request);
-    const cookie = typeof token === 'string' ? openSession(this.#rules, token) : null;
+    const cookie = typeof token === 'string' ? openSession(this.#rules, token, request.headers) : null;
     if (cookie === null) throw new HttpError(401, 'token', 'this is not the token');
     sendJson(response, 200, JSON.stringify({ signedIn: true, allowActions, version }), {
       'set-cookie': cookie,
