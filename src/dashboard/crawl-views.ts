@@ -169,8 +169,7 @@ export class CrawlViews {
   /** Prometheus' text. */
   async metrics(): Promise<string> {
     const views = upToDate(await this.#all());
-    const most = Math.max(0, ...views.map(({ source }) => source.settings.METRICS_DOMAINS));
-    return crawlMetrics(async () => views.map(metricsReader), most);
+    return crawlMetrics(async () => views.map(metricsReader));
   }
 
   async close(): Promise<void> {
@@ -202,11 +201,12 @@ async function rowOf(
 }
 
 function metricsReader(view: CrawlView): CrawlReader {
-  const { spider, job } = view.source;
+  const { spider, job, settings } = view.source;
+  const most = settings.METRICS_DOMAINS;
   return {
     ...{ spider, job },
     stats: async () => upToDate(await view.stats()),
-    domains: async (most) => upToDate(await view.domains('pending', most, null)).domains,
+    domains: async () => (most === 0 ? [] : upToDate(await view.domains('pending', most, null)).domains),
   };
 }
 

@@ -7,8 +7,9 @@ const run = (items: number, failed = 0, isOver = true) => ({
   ...{
     errorPages: 0,
     hasGoodPage: true,
-    leased: 0,
     dropped: 0,
+    redirects: 0,
+    leased: 0,
     statuses: {} as Record<string, number>,
     failures: {},
   },
