@@ -142,16 +142,19 @@ export class CrawlViews {
     const found = await this.#all();
     const crawls: CrawlStats[] = [];
     const problems: string[] = [];
-    let { atMs, failure } = found;
+    let { failure } = found;
+    const readAtMs: number[] = [];
     for (const { view, row } of await Promise.all(found.value.map(rowOf))) {
       if (row instanceof RefusedError) problems.push(`${view.name}: ${view.source.mask(messageOf(row))}`);
       else if (row instanceof Error) throw row;
       else {
         crawls.push(row.value);
-        atMs = Math.min(atMs, row.atMs);
+        readAtMs.push(row.atMs);
         failure ??= row.failure;
       }
     }
+    // Numbers are newer than the list of names, which is read less often.
+    const atMs = Math.min(...(readAtMs.length === 0 ? [found.atMs] : readAtMs));
     return { value: { crawls, problems }, atMs, failure };
   }
 
@@ -166,8 +169,7 @@ export class CrawlViews {
   /** Prometheus' text. */
   async metrics(): Promise<string> {
     const views = upToDate(await this.#all());
-    const most = Math.max(0, ...views.map(({ source }) => source.settings.METRICS_DOMAINS));
-    return crawlMetrics(async () => views.map(metricsReader), most);
+    return crawlMetrics(async () => views.map(metricsReader));
   }
 
   async close(): Promise<void> {
@@ -199,11 +201,12 @@ async function rowOf(
 }
 
 function metricsReader(view: CrawlView): CrawlReader {
-  const { spider, job } = view.source;
+  const { spider, job, settings } = view.source;
+  const most = settings.METRICS_DOMAINS;
   return {
     ...{ spider, job },
     stats: async () => upToDate(await view.stats()),
-    domains: async (most) => upToDate(await view.domains('pending', most, null)).domains,
+    domains: async () => (most === 0 ? [] : upToDate(await view.domains('pending', most, null)).domains),
   };
 }
 

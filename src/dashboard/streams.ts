@@ -51,7 +51,6 @@ class Topic {
   /** The last events of each kind, for those who come later. */
   #news = '';
   #store = '';
-  #atMs = 0;
 
   constructor(look: Look, text: (value: unknown) => string) {
     this.#look = look;
@@ -96,10 +95,10 @@ class Topic {
     const events: string[] = [];
     if (store !== this.#store) events.push(store);
     this.#store = store;
-    if (!(reading instanceof Error) && reading.atMs !== this.#atMs) {
-      this.#atMs = reading.atMs;
-      this.#news = eventOf('news', this.#text({ atMs: reading.atMs, value: reading.value }));
-      events.push(this.#news);
+    if (!(reading instanceof Error)) {
+      const news = eventOf('news', this.#text({ atMs: reading.atMs, value: reading.value }));
+      if (news !== this.#news) events.push(news);
+      this.#news = news;
     }
     if (events.length > 0) this.#send(events.join(''));
     return events.length > 0;

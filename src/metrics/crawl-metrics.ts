@@ -12,23 +12,20 @@ import { least } from '../frontier/telemetry/demand.js';
 /** Reads one crawl of a store. */
 export interface CrawlReader extends CrawlName {
   stats(): Promise<CrawlStats>;
-  /** The domains with most pending requests. */
-  domains(most: number): Promise<readonly DomainReport[]>;
+  /** The METRICS_DOMAINS domains with most pending requests; none by default. */
+  domains(): Promise<readonly DomainReport[]>;
 }
 
 /**
  * Read all crawls of a store. While it does not answer, the text says only that it is down, since old numbers would pass for
  * new ones. A crawl that refuses access does not hide the others.
- * @param list finds the crawls @param mostDomains METRICS_DOMAINS
+ * @param list finds the crawls
  */
-export async function crawlMetrics(
-  list: () => Promise<readonly CrawlReader[]>,
-  mostDomains: number,
-): Promise<string> {
+export async function crawlMetrics(list: () => Promise<readonly CrawlReader[]>): Promise<string> {
   const client = await import('prom-client');
   try {
     const crawls = await list();
-    const read = await Promise.all(crawls.map((crawl) => readCrawl(crawl, mostDomains)));
+    const read = await Promise.all(crawls.map(readCrawl));
     const metrics = newMetrics(client);
     for (const each of read) if (each !== null) note(metrics, each);
     const memory = read.find((each) => each !== null)?.stats.storeMemory;
@@ -47,12 +44,9 @@ interface ReadCrawl {
   readonly domains: readonly DomainReport[];
 }
 
-async function readCrawl(crawl: CrawlReader, mostDomains: number): Promise<ReadCrawl | null> {
+async function readCrawl(crawl: CrawlReader): Promise<ReadCrawl | null> {
   try {
-    const [stats, domains] = await Promise.all([
-      crawl.stats(),
-      mostDomains === 0 ? [] : crawl.domains(mostDomains),
-    ]);
+    const [stats, domains] = await Promise.all([crawl.stats(), crawl.domains()]);
     return { crawl: crawlName(crawl), stats, domains };
   } catch (error) {
     if (error instanceof RefusedError) return null;

@@ -303,6 +303,8 @@ export interface RunTotals {
   /** Pages that ended in the run, by their final status, and requests that failed, by reason (`endingCounters`). */
   readonly statuses: Readonly<Record<string, number>>;
   readonly failures: Readonly<Record<string, number>>;
+  /** Redirect hops, each of which is a page too. */
+  readonly redirects: number;
   /** Requests in progress as this node left. */
   readonly leased: number;
   /** Whether the run ended as this node left. Otherwise other nodes go on with it, and the totals are not final. */

@@ -68,7 +68,7 @@ export async function crawlAsNode(deps: NodeDeps): Promise<NodeResult> {
     reason: end.reason,
     exitCode: failure === null ? end.exitCode : 1,
     hasWaited: end.hasWaited === true,
-    message: (end.exitCode === 0 ? failure : null) ?? end.message ?? failure ?? lossWhy,
+    message: (end.exitCode === 0 ? failure : null) ?? end.message ?? failure ?? lossWhy ?? node.vanished.why,
     ...{ pages, failed, items, elapsedMs },
     deadEnds: node.deadEnds.list(),
     unusedSlots: node.unusedSlots.list(),

@@ -86,7 +86,7 @@ describe.each([
   ['--help', ['--help'], {}, 20],
   ['a crawl in Redis', crawl, { REDIS_URL: server.url }, 175],
   ['a crawl on the embedded engine', crawl, {}, 175],
-  ['stats', ['stats', 'one'], { REDIS_URL: server.url }, 145],
+  ['stats', ['stats', 'one'], { REDIS_URL: server.url }, 147],
 ])('%s', (_, args, settings, most) => {
   it(`loads at most ${most} files of dist/, and no module that is for other uses`, async () => {
     const { files, modules } = await importedBy(args, settings);

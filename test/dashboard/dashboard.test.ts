@@ -344,6 +344,31 @@ describe('the stream', () => {
     expect(response.status).toBe(404);
   });
 
+  it('of all crawls tells what has changed in one of them while the list of crawls is older', async () => {
+    let release = () => {};
+    const shop = sourceIn({ REDIS_URL: redis.url });
+    const later = new Promise<CrawlSource[]>((resolve) => {
+      release = () => resolve([shop]);
+    });
+    let isFirst = true;
+    const dashboard = await start({
+      async list() {
+        if (!isFirst) return later;
+        isFirst = false;
+        return [shop];
+      },
+    });
+    const events = await listen(dashboard, '/api/v1/stream');
+    const done = () => events.news().at(-1)?.value.crawls[0].done;
+    await waitFor(async () => events.news().length > 0, { what: 'the first news' });
+    await waitFor(() => events.isAway() === true, { what: 'a list that is not read again' });
+    const before = done();
+    await crawl.pageDone();
+    await waitFor(() => done() === before + 1, { what: 'a page that is done' });
+    events.close();
+    release();
+  });
+
   it('tells all viewers what has changed, and when the store is away and back; last data stay with their age', async () => {
     const events = await listen(open, '/api/v1/stream?crawl=shop');
     const other = await listen(open, '/api/v1/stream?crawl=shop');

@@ -298,6 +298,13 @@ describe('control', () => {
     await waitFor(() => said.length === 2);
     impatient.drain();
     expect(await impatient.result).toMatchObject({ reason: 'shutdown', exitCode: 0 });
+    // So that the time of a stop is over at once.
+    const limited = { graceMs: -2 * nodeOptions().tunables.nodeTimeoutMs };
+    const refused = await startNode(open, walker(site.url), { log, options: limited });
+    await expect(refused.result).rejects.toMatchObject({
+      code: 'live_nodes',
+      message: expect.stringContaining('it hangs in its stop'),
+    });
     await last.leave('stopped');
     expect(await next.result).toMatchObject({ reason: 'finished', exitCode: 0 });
     expect(said[0]).toMatch(

@@ -220,6 +220,9 @@ async function examine({ env }: Context, of: RepairedCrawl, depth: Depth): Promi
   }
 }
 
+const beginsAnew =
+  'the store knows no page of this crawl, so the next run begins anew: files of items from before still hold their items, and get all of them again';
+
 /** Go on without lost requests, and without what files have lost, also where no node has found it yet. */
 async function acceptLosses(
   frontier: Frontier,
@@ -235,6 +238,9 @@ async function acceptLosses(
   );
   const lost = await frontier.acceptLosses();
   if (lost + changed.length === 0) ok('losses_accepted', 'nothing is lost');
+  const { done, pending, delayed, failed } = await frontier.snapshot();
+  if (done + pending + delayed + failed === 0)
+    info('begins_anew', beginsAnew, 'move such files away, or use -O');
   if (lost > 0) {
     const message = `${howMany(lost, 'lost request')} counted as removed: this crawl goes on without them`;
     info('losses_accepted', message, `to fetch such a page all the same: ${howToSeed(crawl)}`);

@@ -22,6 +22,7 @@ import { withIdentifier } from '../project/request-identity.js';
 import { isMissingJob } from '../reports/crawl-state-text.js';
 import { domainDetail } from '../reports/domain-detail.js';
 import { oneLine } from '../terminal/printable.js';
+import { wrapped } from '../terminal/reflow.js';
 
 const help = `
 Shows whether the request was seen, its state, and the cookies that the crawl would send with it, without their values.
@@ -101,7 +102,8 @@ export const command: CliCommand = {
         for (const [name, value] of Object.entries(rows)) {
           if (value === null) continue;
           const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-          print(context, `${name.padEnd(12)}  ${oneLine(context.mask(text))}`);
+          const line = `${name.padEnd(12)}  ${oneLine(context.mask(text))}`;
+          print(context, wrapped(line, context.stdout, ' '.repeat(14)));
         }
       }
       return 0;

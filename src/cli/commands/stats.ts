@@ -22,6 +22,7 @@ import { crawlsTable } from '../reports/stats-table.js';
 import { domainsTable, eventsTable, historyTable } from '../reports/telemetry-tables.js';
 import { stopOnSignal } from '../signals/run-until-signal.js';
 import { type Paint, paintFor } from '../terminal/colour.js';
+import { wrapped } from '../terminal/reflow.js';
 
 const WATCH_MS = 1_000;
 
@@ -97,7 +98,7 @@ export const command: CliCommand = {
         if (first !== undefined && all.every(isMissingJob))
           note(context, noSuchJob(spider === undefined ? `of the job ${first.job}` : crawlName(first)));
         if (context.globals.json) printJson(context, json(all));
-        else print(context, text(all));
+        else print(context, wrapped(text(all), context.stdout, ' '.repeat(6)));
       }
       return 0;
     } finally {

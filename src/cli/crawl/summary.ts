@@ -62,7 +62,7 @@ export function printSummary(output: Context, summary: Summary): void {
   const seconds = (elapsedMs / 1000).toFixed(1);
   say(`${crawlName({ spider, job })}: ${reason}, ${pagesOf(result, nodes)}, ${seconds} s${where}`);
   if (message !== null) say(oneLine(context.mask(message)));
-  const byStatus = statusLine(run?.statuses ?? {});
+  const byStatus = statusLine(run?.statuses ?? {}, run?.redirects ?? 0);
   if (byStatus !== null) say(byStatus);
   const speed = speedLine(result);
   if (speed !== null) say(speed);
@@ -122,14 +122,15 @@ export function printSummary(output: Context, summary: Summary): void {
   }
 }
 
-/** How many pages of the run ended with which status, over all nodes; null where all ended with 200. */
-function statusLine(statuses: Readonly<Record<string, number>>): string | null {
+/** How many pages of the run ended with which status, over all nodes; null where all ended with 200 and none redirected. */
+function statusLine(statuses: Readonly<Record<string, number>>, redirects: number): string | null {
   const counts = mostFirst(statuses);
-  if (counts.every(([status]) => status === '200')) return null;
+  if (redirects === 0 && counts.every(([status]) => status === '200')) return null;
   const parts = counts.map(([status, count]) => {
     const answer = status === NO_RESPONSE ? 'without a response' : `with status ${status}`;
     return `${n(count)} ${answer}`;
   });
+  if (redirects > 0) parts.push(howMany(redirects, 'redirect'));
   return `pages of the run: ${parts.join(', ')}`;
 }
 

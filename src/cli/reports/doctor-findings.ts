@@ -12,6 +12,7 @@ import { changeOf, wayOn } from '../../pipelines/feeds/changed-feed.js';
 import { type Context, print, printJson } from '../context.js';
 import { paintFor } from '../terminal/colour.js';
 import { oneLine } from '../terminal/printable.js';
+import { wrapped } from '../terminal/reflow.js';
 
 /** A finding with its crawl. `spider` is null when it concerns all crawls. */
 export interface SpiderFinding extends Omit<Finding, 'about'> {
@@ -45,7 +46,8 @@ export function showFindings(context: Context, findings: readonly SpiderFinding[
       action === null
         ? ''
         : `${context.stdout.isTTY ? `\n${' '.repeat(9)}` : ' '}→ ${oneLine(context.mask(action))}`;
-    print(context, `${paint(style, word.padEnd(7))}  ${oneLine(context.mask(about + message))}${todo}`);
+    const line = `${paint(style, word.padEnd(7))}  ${oneLine(context.mask(about + message))}${todo}`;
+    print(context, wrapped(line, context.stdout, ' '.repeat(9)));
   }
   if (isWell) print(context, paint('green', 'no problems'));
   else print(context, paint('red', howMany(count('problem'), 'problem')));

@@ -1,4 +1,5 @@
 /** Wraps text to the width of the terminal. */
+import { stripVTControlCharacters } from 'node:util';
 
 /** Wider lines are hard to read. */
 const MAX_COLUMNS = 120;
@@ -32,27 +33,34 @@ export function reflow(text: string, columns: number): string {
   return lines.join('\n');
 }
 
-/** A message for a stream: on a terminal its lines break between words, and in a pipe they stay as they are. */
+/**
+ * A message for a stream: on a terminal its lines break between words, and in a pipe they stay as they are.
+ * @param indent what further lines of a broken line begin with
+ */
 export function wrapped(
   text: string,
   { isTTY, columns }: { readonly isTTY: boolean; readonly columns: number },
+  indent = '',
 ): string {
   return isTTY
     ? text
         .split('\n')
-        .flatMap((line) => wrap(line, columns))
+        .flatMap((line) => wrap(line, columns, indent))
         .join('\n')
     : text;
 }
 
 /** Break a text between words. A word that is longer than a line stays whole. */
-export function wrap(text: string, columns: number): string[] {
+export function wrap(text: string, columns: number, indent = ''): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= columns)
+    if (last !== undefined && visible(last) + 1 + visible(word) <= columns)
       lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
+    else lines.push(last === undefined ? word : indent + word);
   }
   return lines;
 }
+
+/** Without the codes of colours. */
+const visible = (text: string) => stripVTControlCharacters(text).length;

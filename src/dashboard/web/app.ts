@@ -101,7 +101,7 @@ function CrawlView({ crawl, view, allowActions }: CrawlViewProps): VNode {
 
 function tabCount(view: string, stats: CrawlStats | null): VNode | null {
   if (stats === null) return null;
-  const count = { nodes: stats.nodes.length, failed: stats.failed, domains: stats.domains }[view] ?? 0;
+  const count = { nodes: stats.nodes.length, failed: stats.failed }[view] ?? 0;
   return count === 0 ? null : html` <span class="count">${howManyOf(count)}</span>`;
 }
 

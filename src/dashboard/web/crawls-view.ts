@@ -16,7 +16,7 @@ const columns: readonly Column<CrawlStats>[] = [
   { title: 'Crawl', cell: (crawl) => html`<a href=${crawlLink(nameOf(crawl))}>${nameOf(crawl)}</a>` },
   { title: 'State', cell: ({ state }) => html`<${State} state=${state} />` },
   { title: 'Limited by', kind: 'long', wide: true, cell: limitText },
-  { title: 'Pages/s', kind: 'number', cell: ({ pagesPerSecond }) => pagesPerSecond.toFixed(1) },
+  { title: 'Pages/s', kind: 'number', wide: true, cell: ({ pagesPerSecond }) => pagesPerSecond.toFixed(1) },
   { title: 'Pending', kind: 'number', cell: ({ pending, delayed }) => n(pending + delayed) },
   { title: 'Done', kind: 'number', wide: true, cell: ({ done }) => n(done) },
   {
@@ -39,6 +39,7 @@ const columns: readonly Column<CrawlStats>[] = [
   },
   {
     title: 'Left',
+    kind: 'number',
     wide: true,
     cell: ({ eta }) => (eta?.seconds == null ? '–' : duration(eta.seconds * 1_000)),
   },
@@ -63,8 +64,24 @@ export function CrawlsView(): VNode {
             'No crawls yet',
             html`The store has none, and the project no spider. Begin one with <code>crawlnode crawl SPIDER</code>.`,
           )
-        : table({ label: 'Crawls', columns, rows: crawls, keyOf: nameOf }),
+        : table({ label: 'Crawls', columns, rows: [...crawls].sort(byState), keyOf: nameOf }),
     ])}`;
+}
+
+/** Those that may need somebody come first; within a state the order of the names stays. */
+const states: readonly CrawlStats['state'][] = [
+  'died',
+  'paused',
+  'stopping',
+  'closing',
+  'running',
+  'waiting',
+  'ended',
+  'not_begun',
+];
+
+function byState(a: CrawlStats, b: CrawlStats): number {
+  return states.indexOf(a.state) - states.indexOf(b.state);
 }
 
 function limitText({ state, limitedByText, run }: CrawlStats): string {

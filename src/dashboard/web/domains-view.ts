@@ -5,11 +5,15 @@ import { useEffect, useState } from 'preact/hooks';
 import type { DomainPage, DomainReport } from '../../crawler/stats/domain-reports.js';
 import { byteSize, duration, n } from '../../format-amounts.js';
 import { crawlLink, usePlace } from './links.js';
-import { Age, type Column, counted, empty, ms, shown, sum, table } from './parts.js';
+import { Age, type Column, counted, domainName, empty, ms, shown, sum, table } from './parts.js';
 import { crawlPath, useData } from './server.js';
 
 const columns: readonly Column<DomainReport>[] = [
-  { title: 'Domain', cell: ({ domain }) => domain ?? html`<span class="quiet">other domains</span>` },
+  {
+    title: 'Domain',
+    cell: ({ domain }) =>
+      domain === null ? html`<span class="quiet">other domains</span>` : domainName(domain),
+  },
   { title: 'Pending', kind: 'number', sort: 'pending', cell: ({ pending }) => n(pending) },
   {
     title: 'In progress',

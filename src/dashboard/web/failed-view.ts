@@ -7,7 +7,19 @@ import type { FailedGroup, FailedSummary } from '../../crawler/requests/failed-s
 import { howMany, n } from '../../format-amounts.js';
 import { Pages } from './domains-view.js';
 import { crawlLink, usePlace } from './links.js';
-import { Age, type Column, Confirm, clock, command, empty, sentence, shown, table, Url } from './parts.js';
+import {
+  Age,
+  type Column,
+  Confirm,
+  clock,
+  command,
+  domainName,
+  empty,
+  sentence,
+  shown,
+  table,
+  Url,
+} from './parts.js';
 import { crawlPath, post, useData } from './server.js';
 
 interface FailedProps {
@@ -85,7 +97,11 @@ function groupColumns(crawl: string): Column<FailedGroup>[] {
           : group.reason,
     },
     { title: 'Status', kind: 'number', cell: ({ status }) => status ?? '–' },
-    { title: 'Domain', cell: ({ domain }) => domain ?? html`<span class="quiet">several</span>` },
+    {
+      title: 'Domain',
+      kind: 'name',
+      cell: ({ domain }) => (domain === null ? html`<span class="quiet">several</span>` : domainName(domain)),
+    },
     { title: 'Count', kind: 'number', cell: ({ count }) => n(count) },
     {
       title: 'A retry is',
@@ -102,7 +118,7 @@ function groupColumns(crawl: string): Column<FailedGroup>[] {
       kind: 'long',
       wide: true,
       cell: ({ exampleUrl, detail }) =>
-        html`<${Url} url=${exampleUrl} /><small class="quiet">${detail ?? ''}</small>`,
+        html`<span class="some"><${Url} url=${exampleUrl} /></span><small class="quiet some">${detail ?? ''}</small>`,
     },
   ];
 }
@@ -129,7 +145,7 @@ const requestColumns: readonly Column<FailedPage>[] = [
   { title: 'Reason', cell: ({ reason }) => reason },
   { title: 'Status', kind: 'number', cell: ({ status }) => status ?? '–' },
   { title: 'Attempts', kind: 'number', wide: true, cell: ({ attempts }) => n(attempts) },
-  { title: 'Node', wide: true, cell: ({ node }) => node || '–' },
+  { title: 'Node', kind: 'name', wide: true, cell: ({ node }) => node.replace(/:[^:]*$/, '') || '–' },
   { title: 'Failed at', wide: true, cell: ({ failedAt }) => clock(Date.parse(failedAt)) },
 ];
 

@@ -12,7 +12,7 @@ export type Children = ComponentChildren;
 export interface Column<T> {
   readonly title: string;
   readonly cell: (row: T) => Children;
-  readonly kind?: 'number' | 'text' | 'long';
+  readonly kind?: 'number' | 'text' | 'long' | 'name';
   readonly wide?: boolean;
   /** For a column that sorts, the order that it sorts by. */
   readonly sort?: string;
@@ -96,6 +96,11 @@ export function Url({ url }: { readonly url: string | null }): VNode {
   return html`<a class="url" href=${url} target="_blank" rel="noreferrer noopener">${url}</a>`;
 }
 
+/** The name of a site, which wraps after a dot rather than within a word. */
+export function domainName(domain: string): Children {
+  return domain.split('.').flatMap((part, at) => (at === 0 ? [part] : ['.', html`<wbr />`, part]));
+}
+
 /** An example of a command, to be typed. */
 export function command(text: string): VNode {
   return html`<code class="command">${text}</code>`;
@@ -163,10 +168,12 @@ export function ms(value: number | null): string {
   return value === null ? '–' : value < 10_000 ? `${n(Math.round(value))} ms` : duration(value);
 }
 
-/** `403 × 12, 503 × 3`: the most frequent first, each in one line. */
+/** `403 × 12, 503 × 3`: the most frequent first. A line ends before a sign only after a long name, and never within a number. */
 export function counted(counts: Readonly<Record<string, number>>): string {
   const all = Object.entries(counts).sort(([, a], [, b]) => b - a);
-  const some = all.slice(0, 4).map(([name, count]) => `${name}\u00a0×\u00a0${n(count)}`);
+  const some = all
+    .slice(0, 4)
+    .map(([name, count]) => `${name}${name.length > 3 ? ' ' : '\u00a0'}×\u00a0${n(count)}`);
   return all.length === 0 ? '–' : some.join(', ') + (all.length > 4 ? ' …' : '');
 }
 

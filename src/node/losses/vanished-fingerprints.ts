@@ -5,7 +5,7 @@ import type { Logger } from '../../log.js';
 
 /** Such as `20 fingerprints vanished from the dupefilter: …`, with what follows from it. */
 export function vanishedMessage(count: number): string {
-  return `${howMany(count, 'fingerprint')} vanished from the dupefilter: somebody deleted its keys or rows, or Redis evicted them. Links to these pages are new again, so they may be fetched twice`;
+  return `${howMany(count, 'fingerprint')} vanished from the dupefilter: somebody deleted its keys or rows or put them back as they were earlier, or Redis evicted them. Links to these pages are new again, so they may be fetched twice`;
 }
 
 const expiringMessage =
@@ -14,6 +14,7 @@ const expiringMessage =
 /** As one node hears of it: said at once, and again when more have vanished. */
 export class VanishedFingerprints {
   readonly #log: Logger;
+  #before: number | null = null;
   #said = 0;
   #expires = false;
 
@@ -23,9 +24,15 @@ export class VanishedFingerprints {
 
   /** Called when the node joins, and with every answer of the store. */
   hear({ seenGone, seenExpires }: Pick<CrawlState, 'seenGone' | 'seenExpires'>): void {
+    this.#before ??= seenGone;
     if (seenGone > this.#said) this.#log.warn({ fingerprints: seenGone }, vanishedMessage(seenGone));
     if (seenExpires && !this.#expires) this.#log.warn({}, expiringMessage);
     this.#said = seenGone;
     this.#expires = seenExpires;
+  }
+
+  /** A sentence for the summary when fingerprints vanished while this node took part; else null. */
+  get why(): string | null {
+    return this.#said > (this.#before ?? 0) ? vanishedMessage(this.#said) : null;
   }
 }

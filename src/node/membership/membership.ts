@@ -1,7 +1,7 @@
 /** Joins a crawl: registers the node, logs what it found, and pushes the start requests unless another node has. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RefusedError } from '../../errors.js';
-import { howMany } from '../../format-amounts.js';
+import { duration, howMany } from '../../format-amounts.js';
 import { expires } from '../../frontier/dupefilter-classes.js';
 import type { FrontierRequest, Joined, Shape } from '../../frontier/frontier.js';
 import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
@@ -32,15 +32,27 @@ export function join({ frontier, node, options, spider, extensions }: NodeDeps):
 /** How often a node that waits for the end of others asks whether they have ended. */
 const ASK_AGAIN_MS = 500;
 
-/** The first join: after a stop it waits until its nodes have ended. @returns null where a signal came meanwhile. */
+/**
+ * The first join: after a stop it waits until its nodes have ended. @returns null where a signal came meanwhile.
+ * @throws RefusedError also when they take longer than a stop can: for the time that pages in progress are given, and then
+ *   NODE_TIMEOUT to be seen as dead, twice for those that are declared dead late.
+ */
 export async function joinFirst(deps: NodeDeps): Promise<Joined | null> {
-  const { log, drain, force, spider } = deps;
+  const { log, drain, force, spider, options } = deps;
+  const limitMs = options.graceMs + 2 * options.tunables.nodeTimeoutMs;
+  const startedAt = performance.now();
   const stop = AbortSignal.any([drain, force]);
   for (let isSaid = false; !stop.aborted; isSaid = true) {
     try {
       return await join(deps);
     } catch (error) {
       if (!(error instanceof RefusedError) || error.code !== 'live_nodes') throw error;
+      if (performance.now() - startedAt > limitMs) {
+        throw new RefusedError(
+          `${error.message} after ${duration(limitMs)}: it hangs in its stop. "crawlnode stats SPIDER" names it; end its process, and start again`,
+          { code: 'live_nodes' },
+        );
+      }
       if (!isSaid)
         log.info(
           {},

@@ -1,7 +1,7 @@
 /** The file of a feed on disk: opened, read at its ends, cut off at a known length, written at a position and synced. */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, open, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolder } from '../../disk/make-folder.js';
 import { CrawlnodeError } from '../../errors.js';
@@ -141,6 +141,13 @@ export class FeedDisk {
     } catch (error) {
       throw unwritable(copy, error);
     }
+  }
+
+  /** The copies of what was cut off, oldest first. */
+  async copies(): Promise<string[]> {
+    const { dir, base } = path.parse(this.path);
+    const names = (await readdir(dir)).filter((name) => name.startsWith(`${base}.cut-`));
+    return names.sort().map((name) => path.join(dir, name));
   }
 
   /** Remember how the file is left, with the last item before the position: whatever differs later was done by somebody else. */

@@ -71,7 +71,12 @@ async function soundCheckpoint(plan: Omit<RestorePlan, 'next'>): Promise<FeedChe
   }
   const size = await disk.size();
   if (size < lengthBytes) {
-    const what = `holds ${size} bytes, but this job has written ${lengthBytes} to it: somebody changed or removed it`;
+    const copy = (await disk.copies()).at(-1);
+    const why =
+      copy === undefined
+        ? 'somebody changed or removed it'
+        : `crawlnode cut it off, as the store was older then and has its later data again, and kept what it cut off in ${copy}; or somebody changed it`;
+    const what = `holds ${size} bytes, but this job has written ${lengthBytes} to it: ${why}`;
     throw new ChangedFeedError(path, { what, items: await itemsBehind(plan, size) });
   }
   const isBegin = lengthBytes === format.encode(format.opening).length || lengthBytes === own?.beginBytes;

@@ -4,6 +4,7 @@ import type { Context } from '../../../src/cli/context.js';
 import { readableLine } from '../../../src/cli/log/readable-line.js';
 import { alignColumns } from '../../../src/cli/terminal/align-columns.js';
 import { oneLine, printable, printableJson } from '../../../src/cli/terminal/printable.js';
+import { wrapped } from '../../../src/cli/terminal/reflow.js';
 import { rowPrinter } from '../../../src/cli/terminal/result-rows.js';
 import { combine, difference } from '../../../src/crawler/run/crawl-totals.js';
 import { runHere } from '../../helpers/cli/run-here.js';
@@ -53,6 +54,26 @@ describe('text for a terminal', () => {
         .trimEnd()
         .concat('\n'),
     );
+  });
+
+  it('a broken line of a result is indented, whatever its colours', () => {
+    const terminal = { isTTY: true, columns: 20 };
+    expect(wrapped('\x1b[32mok\x1b[0m       one two three', terminal, ' '.repeat(9))).toBe(
+      '\x1b[32mok\x1b[0m       one two\n         three',
+    );
+  });
+
+  it('the last column of a table has its own lines where rows are wider than the terminal', () => {
+    const rows = (columns: number) => {
+      const lines: string[] = [];
+      const stdout = { isTTY: true, columns, write: (text: string) => lines.push(text) };
+      rowPrinter({ stdout, mask: (text: string) => text } as unknown as Context, ['AT', 'URL'])([
+        ['12:00', 'http://a.example/'],
+      ]);
+      return lines.join('');
+    };
+    expect(rows(30)).toBe('AT     URL\n12:00  http://a.example/\n');
+    expect(rows(20)).toBe('AT   \n  URL\n12:00\n  http://a.example/\n');
   });
 
   it('notices, errors and the summary of a crawl break between words on a terminal, and nowhere in a pipe', async () => {

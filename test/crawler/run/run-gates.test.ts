@@ -4,7 +4,14 @@ import { judgeRun, latestTotals, noGates, type RunGates } from '../../../src/cra
 
 const run = (items: number, failed = 0, isOver = true) => ({
   ...{ id: 'one', items, failed, isOver },
-  ...{ errorPages: 0, hasGoodPage: true, leased: 0, statuses: {} as Record<string, number>, failures: {} },
+  ...{
+    errorPages: 0,
+    hasGoodPage: true,
+    redirects: 0,
+    leased: 0,
+    statuses: {} as Record<string, number>,
+    failures: {},
+  },
 });
 const judge = (gates: Partial<RunGates>, totals: ReturnType<typeof run> | null, reason = 'finished') =>
   judgeRun({ ...noGates, ...gates }, { run: totals, reason, deadEnds: [] });

@@ -94,6 +94,26 @@ it('two good nights running crawl everything, publish it, and say nothing', asyn
   expect(site.compare()).toEqual({ missing: [], twice: [] });
 });
 
+it('takes a spider with its job, and a link to it', async () => {
+  await open();
+  expect(await start('ln -s ../nightly.sh bin/link && exec ./bin/link quotes@today').ended).toEqual({
+    code: 0,
+    output: '',
+  });
+  expect(await project.readJsonLines('quotes@today.jsonl')).toHaveLength(PAGES);
+});
+
+it('prints the message where the alert cannot be sent', async () => {
+  await open();
+  await project.write('nightly.sh', (await project.read('nightly.sh')).replace('cat > alert.txt', 'exit 1'));
+  await site.close();
+  const { code, output } = await night();
+  expect({ code, output }).toEqual({
+    code: 1,
+    output: expect.stringMatching(/^nightly: quotes: the crawl failed .* The alert could not be sent\.$/m),
+  });
+});
+
 it('with JOB the state of each night stays, and a day that runs again begins anew', async () => {
   await open();
   const jobs = ['2026-01-01', '2026-01-02', '2026-01-02'];

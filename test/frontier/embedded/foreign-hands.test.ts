@@ -1,6 +1,6 @@
 /** Rows that somebody changes under a live node: a crawl is over only when its rows say so, whatever the counters say. */
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -239,17 +239,32 @@ describe('a crawl in a file', () => {
     },
   );
 
-  it('whose log was deleted after a kill is a damaged one, until a repair', async () => {
-    await frontier.push(pages, 'links');
-    await frontier.leave('shutdown');
-    // A process that is killed closes nothing.
+  /** Close it, and leave what a process leaves that was killed: it closes nothing. */
+  async function closeAsKilled(): Promise<void> {
     const users = join(dir, 'users');
     const [user] = readdirSync(users);
     const killed = { ...JSON.parse(readFileSync(join(users, user!), 'utf8')), pid: 2 ** 30 };
-    expect(killed).toMatchObject({ hasWritten: true });
+    expect(killed).toMatchObject({ wroteTo: expect.any(String) });
     await frontier.close();
     writeFileSync(join(users, 'killed.json'), JSON.stringify(killed));
     rmSync(`${fileIn(dir)}-wal`, { force: true });
+  }
+
+  it('that was replaced by a sound copy after a kill goes on from there', async () => {
+    await frontier.push(pages, 'links');
+    const copy = join(folder.dir, 'copy.db');
+    hand(`VACUUM INTO '${copy}'`);
+    await frontier.push([request('later')], 'links');
+    await closeAsKilled();
+    renameSync(copy, fileIn(dir));
+    frontier = await openEmbedded(openOptions(dir, 'news'), dir);
+    expect(await frontier.snapshot()).toMatchObject({ pending: 6 });
+  });
+
+  it('whose log was deleted after a kill is a damaged one, until a repair', async () => {
+    await frontier.push(pages, 'links');
+    await frontier.leave('shutdown');
+    await closeAsKilled();
     await expect(openEmbedded(openOptions(dir, 'news'), dir)).rejects.toMatchObject({
       code: 'damaged_store',
       message: expect.stringMatching(/frontier.db-wal was deleted/),

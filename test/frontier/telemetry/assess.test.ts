@@ -190,6 +190,28 @@ describe('wantedNodes', () => {
   });
 });
 
+describe('a controller that follows wantedNodes', () => {
+  it('changes the number of nodes twice for a demand that goes up and down every ten seconds, and then waits', () => {
+    const history: HistoryPoint[] = [];
+    const followed: { readonly atS: number; readonly nodes: number }[] = [];
+    for (let atS = 0; atS <= 1_200; atS += 10) {
+      const ready = atS % 20 === 0 ? many(2) : many(10);
+      const busy = crawl({ ready, nodes: [node(0)] });
+      const waiting = crawl({ delayed: 3, delayedDueInMs: 3_600_000, nodes: [node(0)] });
+      const facts = { ...(atS < 600 ? busy : waiting), atMs: NOW + atS * 1_000 };
+      const { point, assessment } = assess(facts, history, SCALE_MAX);
+      history.push(point);
+      // Once a minute, as deploy/kubernetes/autoscale.yaml has it.
+      const nodes = assessment.wantedNodes;
+      if (atS % 60 === 30 && nodes !== followed.at(-1)?.nodes) followed.push({ atS, nodes });
+    }
+    expect(followed).toEqual([
+      { atS: 30, nodes: 5 },
+      { atS: 930, nodes: 0 },
+    ]);
+  });
+});
+
 describe('a point of the history', () => {
   it('has the CPU of all nodes together', () => {
     const nodes = [node(16, { cpu: 0.254 }), node(16, { cpu: 0.9 })];

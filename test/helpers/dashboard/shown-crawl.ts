@@ -171,7 +171,7 @@ export async function showCrawl(url: string, spider: string, choice: ShownChoice
   redis.disconnect();
   return {
     async pageDone() {
-      const lease = held.pop();
+      const lease = held.pop() ?? (await frontier.lease(1, 0)).leases[0];
       if (lease === undefined) throw new Error('no page is left that could be done');
       await frontier.settle(lease, { kind: 'done', reason: 'done', status: 200, attempts: 1 }, noEffects);
     },

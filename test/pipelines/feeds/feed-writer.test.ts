@@ -261,6 +261,7 @@ test('a file that its own record shows to be longer than the store knows goes ba
   const older = outbox.saved;
   outbox.add({ n: 2 }, { n: 3 });
   await write('a.jsonl', outbox, { records: records() });
+  const newer = outbox.saved;
   // The store is restored from an older copy, and gives one item anew.
   outbox.saved = older;
   outbox.items.splice(1, 2, '{"n":4}');
@@ -271,6 +272,9 @@ test('a file that its own record shows to be longer than the store knows goes ba
   expect(text('a.jsonl')).toBe('{"n":1}\n{"n":4}\n');
   expect(readFileSync(warnings[0]!.copy!, 'utf8')).toBe('{"n":2}\n{"n":3}\n');
   expect(statSync(warnings[0]!.copy!).mode & 0o777).toBe(0o600);
+  // Its later data are there again.
+  outbox.saved = newer;
+  await expect(open('a.jsonl', outbox)).rejects.toThrow(warnings[0]!.copy);
   // What was in the file before the crawl is not part of the record.
   writeFileSync(at('b.jsonl'), '{"old":1}\n{"old":2}\n');
   const other = new MemoryOutbox();

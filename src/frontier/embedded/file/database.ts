@@ -147,7 +147,7 @@ export class Database {
   /** A batch was committed through this connection. */
   noteCommit(): void {
     this.writes += 1;
-    this.#folder?.noteWritten();
+    this.#folder?.noteWritten(this.file);
   }
 
   /** A file that was deleted or replaced stays open, and what is committed to it reaches nobody. */
@@ -169,10 +169,10 @@ export class Database {
   }
 
   #openFile(): void {
-    if (isLogGone(this.path, walIn(this.path)))
+    if (isLogGone(this.path, this.file, walIn(this.path)))
       throw damagedStore(
         this.file,
-        `its log ${this.file}-wal was deleted, and with it what was committed last`,
+        `its log ${this.file}-wal was deleted, and with it what was committed last; or an older copy was written over it`,
       );
     this.#folder ??= enterFolder(this.path);
     let connection: Connection | undefined;

@@ -38,15 +38,15 @@ interface User {
   readonly pidNamespace: string;
   readonly host: string;
   readonly pid: number;
-  /** It has committed something. */
-  readonly hasWritten?: boolean;
+  /** It has committed something to this file: `identityOf` the database. */
+  readonly wroteTo?: string;
 }
 
 /** A folder in use by this process. */
 export interface Folder {
   readonly path: string;
-  /** This process has committed something. */
-  noteWritten(): void;
+  /** This process has committed something to the database. */
+  noteWritten(database: string): void;
   /** Called before the store is closed, as the last one to close it deletes its log. @param asKilled leave what a killed process leaves */
   release(asKilled?: boolean): void;
 }
@@ -89,9 +89,9 @@ export function enterFolder(path: string): Folder {
   const timer = setInterval(() => touch(file, self), TOUCH_MS).unref();
   return {
     path,
-    noteWritten() {
-      if (self.hasWritten === true) return;
-      self = { ...self, hasWritten: true };
+    noteWritten(database) {
+      if (self.wroteTo !== undefined) return;
+      self = { ...self, wroteTo: identityOf(database) };
       readOr(undefined, () => writeWhole(file, self));
     },
     release(asKilled = false) {
@@ -108,12 +108,19 @@ export function enterFolder(path: string): Folder {
 }
 
 /**
- * Whether somebody has deleted the log of the store: a process that has committed, and did not close the store, leaves one. What it
- * held is lost, also of what the files of items have.
+ * Whether somebody has deleted the log of the database: a process that has committed, and did not close it, leaves one. What it
+ * held is lost, also of what the files of items have. A database that was put in the place of the other, as a backup is, needs no log.
  */
-export function isLogGone(path: string, log: string): boolean {
-  const hasLog = statSync(log, { throwIfNoEntry: false }) !== undefined;
-  return !hasLog && filesOfUsers(join(path, 'users')).some(({ user }) => user?.hasWritten === true);
+export function isLogGone(path: string, database: string, log: string): boolean {
+  if (statSync(log, { throwIfNoEntry: false }) !== undefined) return false;
+  const identity = identityOf(database);
+  return filesOfUsers(join(path, 'users')).some(({ user }) => user?.wroteTo === identity);
+}
+
+/** Changes when another file takes its name. An inode alone is given again. */
+function identityOf(file: string): string {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found === undefined ? '' : `${found.dev}:${found.ino}:${found.birthtimeMs}`;
 }
 
 /** What is done in the folder. @throws FrontierUnavailableError where the system refuses it. */

@@ -36,7 +36,7 @@ export function translate(error: unknown): Error | null {
   const [, code, rest] = /^(?:ERR )?CRAWLNODE_(\w+) (.*)/.exec(message.replace(/ script: .*$/s, '')) ?? [];
   if (code === 'GONE') {
     return new FrontierGoneError(
-      `the crawl's records have vanished from Redis: somebody reset the crawl or flushed the database; start the nodes again`,
+      `the crawl's records have vanished from Redis: its server was replaced by one with older data or none, or somebody reset the crawl or flushed the database; start the nodes again`,
     );
   }
   if (code === 'SHAPE') {
