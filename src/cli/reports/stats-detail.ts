@@ -159,8 +159,12 @@ export function nodeRows(nodes: CrawlStats['nodes']): string[][] {
 /** What tells a node that misbehaves from the others. */
 function factCells({ facts }: CrawlStats['nodes'][number]): string[] {
   if (facts === null) return ['', '', '', ''];
-  const { slots, slotsUsed, cpu, rssBytes, eventLoopDelayMs, oldestLeaseMs, obstacle, metricsPort } = facts;
-  const hangs = oldestLeaseMs < LONG_LEASE_MS ? '' : `, oldest lease ${duration(oldestLeaseMs)}`;
+  const { slots, slotsUsed, cpu, rssBytes, eventLoopDelayMs, obstacle, metricsPort } = facts;
+  const { oldestLeaseMs, oldestLeaseDomain } = facts;
+  const hangs =
+    oldestLeaseMs < LONG_LEASE_MS
+      ? ''
+      : `, oldest lease ${duration(oldestLeaseMs)} (${oneLine(oldestLeaseDomain ?? '')})`;
   return [
     `${slotsUsed}/${slots} slots${hangs}${obstacle === null ? '' : `, waits for the ${obstacle}`}`,
     ...[`CPU ${Math.round(cpu * 100)} %`, byteSize(rssBytes)],

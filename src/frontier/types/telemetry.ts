@@ -21,6 +21,8 @@ export interface NodeFacts {
   readonly failuresPerSecond: number;
   /** Age of the lease that it holds for longest; 0 for none. */
   readonly oldestLeaseMs: number;
+  /** The domain of that lease; null for none. */
+  readonly oldestLeaseDomain: string | null;
   readonly obstacle: NodeObstacle | null;
   /** The port at which its command serves metrics; null for none. */
   readonly metricsPort: number | null;
@@ -52,6 +54,14 @@ export type CrawlEvent = { readonly number: number; readonly atMs: number } & (
   | { readonly kind: 'paused' | 'resumed' | 'stopping'; readonly by: string | null }
   | { readonly kind: 'settings_changed'; readonly node: string; readonly settings: readonly string[] }
   | { readonly kind: NodeEvent['kind']; readonly node: string }
+  /** No node asks the domain for `forMs`: the site asked for that, or does not answer. `more`: further such pauses soon after, of any domain. */
+  | {
+      readonly kind: 'domain_paused';
+      readonly domain: string;
+      readonly forMs: number;
+      readonly reason: 'retry_after' | 'no_answer';
+      readonly more: number;
+    }
   | { readonly kind: 'requests_lost'; readonly requests: number }
   | { readonly kind: 'run_ended'; readonly reason: string }
 );
