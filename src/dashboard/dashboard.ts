@@ -43,8 +43,8 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   const crawls = new CrawlViews(options.list);
   const server = createServer();
   try {
-    // A store that is not there is told at once, as by any other command.
-    await crawls.list();
+    // A store that is not there is told at once, as by any other command. Crawls are opened when somebody looks: there may be hundreds.
+    await options.list();
     const files = options.metricsOnly ? new Map<string, WebFile>() : await readWebFiles();
     await listen(server, options);
     const { port } = server.address() as AddressInfo;

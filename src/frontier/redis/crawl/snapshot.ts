@@ -174,8 +174,8 @@ async function readNodes(
 }
 
 async function readOutbox(client: Client, keys: FrontierKeys): Promise<OutboxSnapshot[]> {
-  const fields = await client.hgetall(internalKey(keys, 'feeds'));
-  return readFeeds(fields).map(({ feed, record, last }) => {
+  const feeds = await readFeeds((question) => question(client), keys);
+  return feeds.map(({ feed, record, last }) => {
     const { host, path, pid, owner, format = null, sequence, lengthBytes = 0, header = '', end } = record;
     const { seenMs: seenAtMs, changed } = record;
     const waiting = Math.max(0, last - (sequence ?? 0));
