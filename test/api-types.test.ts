@@ -14,7 +14,7 @@ const examples = readdirSync(path.join(root, 'examples', 'api')).map((file) =>
 const source = `
 import {
   CrawlSpider, defineSettings, type Failure, type ItemOf, type ItemPipeline, type CrawlContext, Request, type RequestOptions, type Response, type Rule,
-  runSpider, type Settings, Spider, type SpiderMiddleware,
+  items, runSpider, type Settings, Spider, type SpiderMiddleware,
 } from 'crawlnode';
 import { z } from 'zod';
 
@@ -171,6 +171,12 @@ export class Recursive extends Spider {
     return [failure.request.replace({ errback: this.laterFail }), { a: 1 }];
   }
 }
+export const price = async () => {
+  for await (const { price } of items(Shop)) price.toFixed();
+  for await (const { prise } of items(Shop)) prise; // error
+  for await (const { anything } of items(Recursive)) anything;
+  for await (const { anything } of items('shop')) anything;
+};
 export const texts: ItemPipeline = {
   processItem: ({ item }) => String(item.name), // error
 };

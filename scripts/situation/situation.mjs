@@ -85,7 +85,8 @@ async function makeSituation() {
   await until('leases', () => holdsLeases('cedar'));
   nodes[2].kill('SIGSTOP');
   await until('both count as dead', async () => (await stats()).deadNodes.length === 2);
-  await pause(20_000); // and a time after
+  const hangs = ({ facts }) => facts?.oldestLeaseMs > 35_000;
+  await until('a page that hangs', async () => (await stats()).nodes.some(hangs));
   return dashboard;
 }
 
@@ -151,7 +152,7 @@ async function command(args) {
 }
 
 function start(args, stdio) {
-  const child = spawn(process.execPath, [executable, ...args], { cwd: project, env, stdio, detached: true });
+  const child = spawn(process.execPath, [executable, ...args], { cwd: project, env, stdio });
   children.add(child);
   child.once('exit', () => children.delete(child));
   return child;

@@ -48,13 +48,22 @@ export function isSignedIn(rules: AccessRules, headers: IncomingHttpHeaders): bo
   return cookie !== undefined && isSession(rules.token, cookie.slice(cookie.indexOf('=') + 1));
 }
 
-/** @returns the value of `Set-Cookie`; null when the token is another one. */
-export function openSession(rules: AccessRules, token: string): string | null {
+/**
+ * The cookie of a page that was loaded by HTTPS, which a proxy in front has ended, is sent by HTTPS only: `Secure`. The browser says
+ * so in `Origin`, so no header of the proxy is trusted, and a dashboard without TLS still works.
+ * @param headers of the request, which is of our own page. @returns the value of `Set-Cookie`; null when the token is another one.
+ */
+export function openSession(
+  rules: AccessRules,
+  token: string,
+  { origin = '' }: IncomingHttpHeaders,
+): string | null {
   if (rules.token === null || !isSame(token, rules.token)) return null;
   const expiresAtMs = Date.now() + SESSION_DAYS * DAY_MS;
   const value = `${expiresAtMs}.${signature(rules.token, expiresAtMs)}`;
   const age = (SESSION_DAYS * DAY_MS) / 1_000;
-  return `${cookieName(rules)}=${value}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Strict`;
+  const secure = origin.startsWith('https://') ? '; Secure' : '';
+  return `${cookieName(rules)}=${value}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Strict${secure}`;
 }
 
 /** A session is nothing that is stored: it ends by its time, or with another token. */

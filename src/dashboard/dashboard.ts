@@ -43,8 +43,8 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   const crawls = new CrawlViews(options.list);
   const server = createServer();
   try {
-    // A store that is not there is told at once, as by any other command.
-    await crawls.list();
+    // A store that is not there is told at once, as by any other command. Crawls are opened when somebody looks: there may be hundreds.
+    await options.list();
     const files = options.metricsOnly ? new Map<string, WebFile>() : await readWebFiles();
     await listen(server, options);
     const { port } = server.address() as AddressInfo;
@@ -148,7 +148,7 @@ class Answers {
     }
     this.#refuseOthers(request);
     const { token } = await readJson(request);
-    const cookie = typeof token === 'string' ? openSession(this.#rules, token) : null;
+    const cookie = typeof token === 'string' ? openSession(this.#rules, token, request.headers) : null;
     if (cookie === null) throw new HttpError(401, 'token', 'this is not the token');
     sendJson(response, 200, JSON.stringify({ signedIn: true, allowActions, version }), {
       'set-cookie': cookie,

@@ -21,6 +21,8 @@ const REST_PER_READ = 20;
 const LONGEST_REST_MS = 60_000;
 /** A read that is not over by then is a failure for those who wait. It goes on, since the store may come back. */
 const PATIENCE_MS = 3_000;
+/** Where nothing older can be shown: opening hundreds of crawls takes seconds. */
+const FIRST_PATIENCE_MS = 10_000;
 /** Different filters of lists are different reads; those used last are kept. */
 const MOST_KEPT = 200;
 
@@ -47,7 +49,7 @@ export class SharedReads {
     const entry = this.#entry(key);
     if (entry.reading === null && !isFresh(entry, freshMs)) entry.reading = run(entry, read);
     if (entry.reading !== null) {
-      const isLate = await Promise.race([entry.reading.then(() => false), late()]);
+      const isLate = await Promise.race([entry.reading.then(() => false), late(entry)]);
       if (isLate) entry.failure = new FrontierUnavailableError('the store does not answer');
     }
     const { last, failure } = entry;
@@ -91,7 +93,7 @@ async function run(entry: Entry, read: () => Promise<unknown>): Promise<void> {
   }
 }
 
-async function late(): Promise<true> {
-  await sleep(PATIENCE_MS, undefined, { ref: false });
+async function late({ last }: Entry): Promise<true> {
+  await sleep(last === null ? FIRST_PATIENCE_MS : PATIENCE_MS, undefined, { ref: false });
   return true;
 }

@@ -17,6 +17,7 @@ import {
   type DownloadPurpose,
   type DownloadUnderWay,
   Exchange,
+  type SharedByClients,
 } from './exchange.js';
 import { openStream } from './open-stream.js';
 import { type Reach, refusalOfUrl } from './private-addresses.js';
@@ -24,7 +25,7 @@ import { ProxiedDownload } from './proxies/proxied-download.js';
 import { ProxyClients } from './proxies/proxy-clients.js';
 import { noProxies, type ProxyOptions, ProxyRoutes } from './proxies/proxy-routes.js';
 import type { Limits } from './request-limits.js';
-import { PACE_INTERVAL_MS } from './stalled-downloads.js';
+import { PACE_INTERVAL_MS, UsualLatency } from './stalled-downloads.js';
 import type { DownloadRequest } from './wire-request.js';
 
 export type { Download, DownloadPurpose, DownloadRequest, DownloadUnderWay, PageTurn };
@@ -66,7 +67,7 @@ export interface DownloadOptions {
    * beginning.
    */
   readonly beginByMs?: number;
-  /** Called when the download stalls (`DownloadUnderWay.isStalled`): another one may begin. */
+  /** Called when the download stalls, or is only being inflated: another one may begin. */
   readonly onStall?: () => void;
 }
 
@@ -116,10 +117,12 @@ export function createDownloader(given: DownloaderOptions): Downloader {
     } catch (error) {
       return failed(toDownloadError(error, request.url));
     }
+    let wasIdle = false;
     const checkPace = () => {
-      const wasStalled = exchange.isStalled;
       exchange.checkPace();
-      if (!wasStalled && exchange.isStalled) how.onStall?.();
+      const isIdle = exchange.isStalled || exchange.isReceived;
+      if (isIdle && !wasIdle) how.onStall?.();
+      wasIdle = isIdle;
     };
     const call = { abort: exchange.abort, checkPace };
     underWay.add(call);
@@ -147,7 +150,7 @@ export function createDownloader(given: DownloaderOptions): Downloader {
         signal.removeEventListener('abort', abort);
       }
     },
-    enter: (bodyBytes) => clients.budget.enter(bodyBytes),
+    enter: (bodyBytes) => clients.shared.budget.enter(bodyBytes),
     async close() {
       closed = true;
       clearInterval(pacer);
@@ -168,6 +171,7 @@ function failed(error: DownloadError): DownloadUnderWay {
   return {
     result: Promise.reject(error),
     isStalled: false,
+    isReceived: false,
     timeOut: doNothing,
     abort: doNothing,
   };
@@ -180,15 +184,15 @@ function failed(error: DownloadError): DownloadUnderWay {
 class Clients {
   readonly ofProxies: ProxyClients;
   readonly #options: DownloaderOptions;
-  readonly budget: BodyBudget;
+  readonly shared: SharedByClients;
   readonly #agents = new Map<Reach, Agents>();
   readonly #strict = new Map<Reach, Client>();
   readonly #lenient = new Map<Reach, Client>();
 
   constructor(options: DownloaderOptions) {
     this.#options = options;
-    this.budget = new BodyBudget(options.bufferBytes);
-    this.ofProxies = new ProxyClients(options, this.budget);
+    this.shared = { budget: new BodyBudget(options.bufferBytes), usual: new UsualLatency() };
+    this.ofProxies = new ProxyClients(options, this.shared);
   }
 
   for(request: DownloadRequest, isLenient: boolean): Client {
@@ -219,7 +223,7 @@ class Clients {
       agents,
       forwardingProxy: null,
       limits: options,
-      budget: this.budget,
+      ...this.shared,
       log: options.log ?? silentLogger,
     };
   }

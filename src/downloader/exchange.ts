@@ -10,7 +10,7 @@ import { ReceivedBody } from './body/received-body.js';
 import { Deadline } from './deadline.js';
 import { DownloadError, hostOf, toDownloadError } from './download-error.js';
 import { type Limits, limitsOf } from './request-limits.js';
-import { Pace } from './stalled-downloads.js';
+import { Pace, type UsualLatency } from './stalled-downloads.js';
 import { type DownloadRequest, type Outgoing, toOutgoing } from './wire-request.js';
 
 export interface Download {
@@ -39,24 +39,31 @@ export type DownloadPurpose = 'page' | 'file' | 'robots' | 'sitemap';
 /** A download that has been started. */
 export interface DownloadUnderWay {
   readonly result: Promise<Download>;
-  /** Nothing has been received for a second, or less than the minimum rate requires. */
+  /** Nothing has been received for a second, or where servers answer fast for a shorter time; or less than the minimum rate requires. */
   readonly isStalled: boolean;
+  /** All of it was received, and it is being inflated. */
+  readonly isReceived: boolean;
   /** Fail it as a `timeout`; no effect when it has ended. @param says the reason. */
   timeOut(says: string): void;
   /** Fail it as `aborted`; no effect when it has ended. */
   abort(): void;
 }
 
+/** Shared by all downloads of a node. */
+export interface SharedByClients {
+  readonly budget: BodyBudget;
+  /** What they take to answer. */
+  readonly usual: UsualLatency;
+}
+
 /** Shared by all downloads with the same reach and parser mode. */
-export interface Client {
+export interface Client extends SharedByClients {
   /** Opens the request. `options` are given only when they differ from the defaults. */
   readonly open: (url: string, options?: OptionsInit) => GotRequest;
   readonly agents: Agents;
   /** `host:port` of the proxy that is sent the requests for http pages; null when none is. */
   readonly forwardingProxy: string | null;
   readonly limits: Limits;
-  /** The budget of the node. */
-  readonly budget: BodyBudget;
   readonly log: Logger;
 }
 
@@ -104,7 +111,7 @@ export class Exchange implements DownloadUnderWay {
       this.#reject = reject;
     });
     const { timeoutMs, minBytesPerSecond, rateWindowMs } = this.#limits;
-    this.#pace = new Pace(minBytesPerSecond, rateWindowMs);
+    this.#pace = new Pace(minBytesPerSecond, rateWindowMs, client.usual);
     this.#deadline = new Deadline(timeoutMs, () =>
       this.timeOut(`timed out after ${timeoutMs / 1000} s in all`),
     );
@@ -124,6 +131,10 @@ export class Exchange implements DownloadUnderWay {
   /** Nothing is being received. The download continues, but does not count against the concurrency of the node. */
   get isStalled(): boolean {
     return !this.#settled && !this.#isDecoding && !this.#body.isPaused && this.#pace.isStalled;
+  }
+
+  get isReceived(): boolean {
+    return this.#isDecoding;
   }
 
   /** Fail it as `timeout`. */
@@ -204,7 +215,8 @@ export class Exchange implements DownloadUnderWay {
     this.#latencyMs = performance.now() - this.#startedAt;
     this.#fromPrivateAddress = this.#client.agents.isToPrivateAddress(response.socket, this.#request.url);
     this.#pace.progressed();
-    const { forwardingProxy } = this.#client;
+    const { forwardingProxy, usual } = this.#client;
+    usual.note(this.#latencyMs);
     if (response.statusCode === 407 && forwardingProxy !== null && this.#request.url.startsWith('http:')) {
       const says = 'it answered with 407 Proxy Authentication Required';
       this.#fail('proxy_auth', `proxy ${forwardingProxy}: ${says}`);

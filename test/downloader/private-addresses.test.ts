@@ -96,8 +96,8 @@ test.each([['127.0.0.1'], ['::ffff:127.0.0.1'], [['10.0.0.1', '::1']], ['169.254
 );
 
 test('a name that resolves to a public and to a private address is never connected to at the private one', async () => {
-  // 192.0.2.0/24 is for documentation: nothing answers there.
-  const names = { 'both.test': ['127.0.0.1', '192.0.2.1'] };
+  // 4000::/3 is allocated to nobody: nothing answers there.
+  const names = { 'both.test': ['127.0.0.1', '4000::1'] };
   const { site, fetch } = await inNetwork(names, { timeoutMs: 300 });
   await expect(fetch('both.test', publicSeed)).rejects.toMatchObject({
     reason: expect.stringMatching(/^(timeout|unreachable|network|connection_refused)$/),
@@ -106,7 +106,7 @@ test('a name that resolves to a public and to a private address is never connect
 });
 
 test('a name that changes its address between two requests is refused at the second', async () => {
-  const names: Record<string, string> = { 'changing.test': '192.0.2.1' };
+  const names: Record<string, string> = { 'changing.test': '4000::1' };
   const { site, fetch } = await inNetwork(names, { timeoutMs: 300 });
   await expect(fetch('changing.test', publicSeed)).rejects.not.toMatchObject({ reason: 'private_address' });
   names['changing.test'] = '127.0.0.1';

@@ -1,7 +1,7 @@
 /** When a download counts as stalled, and when its body as slower than the minimum rate. */
 import { expect, test } from 'vitest';
 import { createDownloader } from '../../src/downloader/downloader.js';
-import { PACE_INTERVAL_MS, Pace } from '../../src/downloader/stalled-downloads.js';
+import { PACE_INTERVAL_MS, Pace, UsualLatency } from '../../src/downloader/stalled-downloads.js';
 import { asPage, downloaderOptions } from '../helpers/downloader/default-options.js';
 import { rawSite } from '../helpers/sites/raw-site.js';
 import { waitFor } from '../helpers/wait-for.js';
@@ -18,7 +18,7 @@ function paceOf(bytesPerInterval: number, minBytesPerSecond: number): { isFast: 
 }
 
 test('a body below the minimum rate is too slow after 30 s, not before', () => {
-  const { isFast } = paceOf(5, 100);
+  const { isFast } = paceOf(10, 100);
   expect(isFast).toEqual([...Array(INTERVALS - 1).fill(true), false]);
 });
 
@@ -38,6 +38,27 @@ test('without a minimum rate no body is too slow; one without progress for a sec
     pace.isStalled,
   ]);
   expect(idle).toEqual([...idle.slice(1).map(() => [true, false]), [true, true]]);
+});
+
+test('where servers answer fast, a silent download is stalled after an eighth of a second, whatever a few of them take', () => {
+  const usual = new UsualLatency();
+  const intervals = () => {
+    const pace = new Pace(0, 30_000, usual);
+    let count = 0;
+    for (; !pace.isStalled; count++) pace.isFastEnough(0, false);
+    return count;
+  };
+  const note = (times: number, latencyMs: number) => {
+    for (let n = 0; n < times; n++) usual.note(latencyMs);
+  };
+  const inSecond = 1_000 / PACE_INTERVAL_MS;
+  expect(intervals()).toBe(inSecond);
+  note(100, 20);
+  note(3, 5_000);
+  // The first interval counts from when the download began, so that it may be a short one.
+  expect(intervals()).toBe(2);
+  note(100, 300);
+  expect(intervals()).toBe(inSecond);
 });
 
 test('whoever starts a download hears once when it stalls', async () => {

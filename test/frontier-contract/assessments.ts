@@ -106,7 +106,7 @@ const situations: readonly Situation[] = [
       await frontier.push(links(3, 3), 'links');
       return { slotsUsed: (await take(frontier, 2)).length };
     },
-    expected: { limitedBy: 'budget' },
+    expected: { limitedBy: 'budget', wantedNodes: 1 },
     sentence: /^the page budget of the run is used up; 2 pages in progress$/,
   },
   {
@@ -125,7 +125,7 @@ const situations: readonly Situation[] = [
       await frontier.push(links(3, 3), 'links');
       return { slotsUsed: 0, obstacle: 'store' };
     },
-    expected: { limitedBy: 'store' },
+    expected: { limitedBy: 'store', wantedNodes: 1 },
     sentence: /^a node waits for the store/,
   },
   {

@@ -3,7 +3,13 @@ import type { Assessment, HistoryPoint, NodeFacts } from '../../src/frontier/fro
 
 export const nodeFacts: NodeFacts = {
   ...{ version: '1.2.3', rssBytes: 1e8, cpu: 0.5, eventLoopDelayMs: 3, slots: 16, slotsUsed: 4 },
-  ...{ failuresPerSecond: 0, oldestLeaseMs: 250, obstacle: null, metricsPort: null },
+  ...{
+    failuresPerSecond: 0,
+    oldestLeaseMs: 250,
+    oldestLeaseDomain: 'a.example',
+    obstacle: null,
+    metricsPort: null,
+  },
 };
 
 export const historyPoint = (more: Partial<HistoryPoint> = {}): HistoryPoint => ({

@@ -279,6 +279,23 @@ export function telemetry(crawl: () => Crawl): void {
       expect(kinds(await telemetry.events(7))).toEqual(['node_left', 'run_ended']);
     });
 
+    it('name the domain that is left alone for long, once; others soon after are counted with it', async () => {
+      const { frontier } = await crawl().node({ id: 'one' });
+      await frontier.throttle('shop.example', { forMs: 60_000, source: 'retry-after' });
+      for (const domain of ['shop.example', 'a.example', 'b.example'])
+        await frontier.throttle(domain, { forMs: 30_000, source: 'autothrottle' });
+      await frontier.throttle('short.example', { forMs: 1_000, source: 'autothrottle' });
+      await frontier.throttle('slow.example', { delayMs: 90_000, source: 'robots' });
+      await frontier.control('paused', 'ann@desk');
+      await frontier.throttle('c.example', { forMs: 30_000, source: 'autothrottle' });
+      const events = await frontier.telemetry.events(1);
+      expect(events).toMatchObject([
+        { kind: 'domain_paused', domain: 'shop.example', forMs: 60_000, reason: 'retry_after', more: 2 },
+        { kind: 'paused' },
+        { kind: 'domain_paused', domain: 'c.example', forMs: 30_000, reason: 'no_answer', more: 0 },
+      ]);
+    });
+
     it('are the last 500', async () => {
       const { frontier } = await crawl().node();
       for (let n = 0; n < 300; n++) {

@@ -120,6 +120,7 @@ function storageLines(stats: CrawlStats, paint: Paint, nowMs: number): string[] 
   const sizes = Object.entries(bytes)
     .filter(([name, size]) => size > 0 || name === 'frontier' || name === 'dupefilter')
     .map(([name, size]) => `${name} ${byteSize(size)}`);
+  const most = stats.memoryLimit ? ` (SCHEDULER_MEMORY_LIMIT ${byteSize(stats.memoryLimit)})` : '';
   const format = `data format ${stats.format}`;
   const shared =
     shape === null
@@ -133,7 +134,7 @@ function storageLines(stats: CrawlStats, paint: Paint, nowMs: number): string[] 
   const line = (label: string, text: string) => `  ${paint('dim', label.padEnd(6))}  ${text}`;
   return [
     ...(stats.run === null ? [] : [line('run', runText(stats, nowMs))]),
-    line(engine === 'redis' ? 'memory' : 'size', sizes.join(' · ')),
+    line(engine === 'redis' ? 'memory' : 'size', `${sizes.join(' · ')}${most}`),
     line('shape', shared.join(' · ')),
   ];
 }
@@ -159,8 +160,12 @@ export function nodeRows(nodes: CrawlStats['nodes']): string[][] {
 /** What tells a node that misbehaves from the others. */
 function factCells({ facts }: CrawlStats['nodes'][number]): string[] {
   if (facts === null) return ['', '', '', ''];
-  const { slots, slotsUsed, cpu, rssBytes, eventLoopDelayMs, oldestLeaseMs, obstacle, metricsPort } = facts;
-  const hangs = oldestLeaseMs < LONG_LEASE_MS ? '' : `, oldest lease ${duration(oldestLeaseMs)}`;
+  const { slots, slotsUsed, cpu, rssBytes, eventLoopDelayMs, obstacle, metricsPort } = facts;
+  const { oldestLeaseMs, oldestLeaseDomain } = facts;
+  const hangs =
+    oldestLeaseMs < LONG_LEASE_MS
+      ? ''
+      : `, oldest lease ${duration(oldestLeaseMs)} (${oneLine(oldestLeaseDomain ?? '')})`;
   return [
     `${slotsUsed}/${slots} slots${hangs}${obstacle === null ? '' : `, waits for the ${obstacle}`}`,
     ...[`CPU ${Math.round(cpu * 100)} %`, byteSize(rssBytes)],

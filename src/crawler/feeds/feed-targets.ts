@@ -7,25 +7,16 @@ import { feedId } from '../../feed-outbox.js';
 import {
   BATCH_ID,
   compressed,
-  type FeedFormatName,
-  type FeedLayout,
+  type FeedDescription,
   feedFormat,
   namedFeed,
 } from '../../pipelines/feeds/formats/feed-format.js';
 import type { Settings } from '../../settings/schema.js';
 
-export interface FeedTarget extends FeedLayout {
+export interface FeedTarget extends FeedDescription {
   /** `feedId` of this host. */
   readonly id: string;
-  readonly path: string;
-  readonly format: FeedFormatName;
   readonly overwrite: boolean;
-  /** False: a file without items is removed at the end. */
-  readonly storeEmpty?: boolean;
-  /** `batch_item_count`: the path has `%(batch_id)d` then. */
-  readonly batchItems?: number;
-  /** `item_filter`: the path of its module; null for none. */
-  readonly itemFilter?: string | null;
   /** Items go to standard output, and `path` is its name. */
   readonly isStdout?: boolean;
 }

@@ -10,18 +10,15 @@ import { CrawlnodeError, FrontierUnavailableError, messageOf, RefusedError } fro
 import { type FeedChange, feedId, isPipelineOutbox } from '../../feed-outbox.js';
 import type { OutboxSnapshot, RunSnapshot, Snapshot } from '../../frontier/frontier.js';
 import { ChangedFeedError } from '../../pipelines/feeds/changed-feed.js';
-import type { FeedLayout } from '../../pipelines/feeds/formats/feed-format.js';
-import { type FeedTarget, feedsOfSettings } from './feed-targets.js';
+import type { FeedDescription } from '../../pipelines/feeds/formats/feed-format.js';
+import { feedsOfSettings } from './feed-targets.js';
 import { type FeedsOfCrawl, openTarget, writerOf } from './open-target.js';
 
 /** What the store has of a file of this machine, and the file. */
 export interface OrphanedFeed {
   readonly feed: string;
   readonly checkpoint: OutboxSnapshot['checkpoint'];
-  readonly file: Pick<
-    FeedTarget,
-    'path' | 'format' | 'storeEmpty' | 'batchItems' | 'itemFilter' | keyof FeedLayout
-  > & { readonly template?: string };
+  readonly file: FeedDescription & { readonly template?: string };
 }
 
 /** The file of a feed by this user's records or FEEDS; null when neither names it. */
@@ -98,9 +95,7 @@ export function isElsewhere(
  */
 export async function writeOrphanedFeed(orphan: OrphanedFeed, crawl: FeedsOfCrawl): Promise<number> {
   const { feed, file } = orphan;
-  const { format, escapeFormulas = false, fields = null, indent = 0, storeEmpty = true } = file;
-  const { template, batchItems = 0, itemFilter = null } = file;
-  const path = template ?? file.path;
+  const path = file.template ?? file.path;
   if (feedId(os.hostname(), path) !== feed) {
     const what = `${path} leads to another file than when it was written: have it lead to that one again`;
     throw new CrawlnodeError('feed_elsewhere', what);
@@ -110,10 +105,7 @@ export async function writeOrphanedFeed(orphan: OrphanedFeed, crawl: FeedsOfCraw
     await crawl.frontier.feeds.noteChange(feed, gone);
     throw new ChangedFeedError(path, gone);
   }
-  const target = {
-    ...{ id: feed, path, format, overwrite: false },
-    ...{ escapeFormulas, fields, indent, storeEmpty, batchItems, itemFilter },
-  };
+  const target = { ...file, id: feed, path, overwrite: false };
   const writing = await openTarget(target, writerOf(target, { restOnly: true }), crawl);
   try {
     return await writing.drain();

@@ -4,11 +4,17 @@ import type { Callback, Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import type { Logger } from '../../log.js';
 import type { SettingsInput } from '../../settings/schema.js';
+import type { ItemSchema } from '../../spider/item.js';
 import type { CallbackName, Spider } from '../../spider/spider.js';
 import type { CrawlStats } from '../stats/crawl-stats.js';
 
 /** A spider: its class, or the name of a spider of the project. */
 export type SpiderChoice = (new () => Spider) | string;
+
+/** The items of a spider: what its schema `item` gives; any JSON object where it has none, or is given by name. */
+export type ItemsOf<S extends SpiderChoice> = S extends new () => { item: infer Schema extends ItemSchema }
+  ? NonNullable<Schema['~standard']['types']>['output']
+  : JsonObject;
 
 /** Options of `stats`, and those that all functions for programs share. */
 export interface ProgramOptions {

@@ -2,7 +2,6 @@
  * The functions for programs. They print nothing, never end the process, and throw the exported errors. Their
  * parts are loaded on the first call, since every spider module imports this file with the rest of the API.
  */
-import type { JsonObject } from '../../http/message/record/request-record.js';
 import type { Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import type { Spider } from '../../spider/spider.js';
@@ -11,6 +10,7 @@ import type {
   CrawlOptions,
   CrawlResult,
   CrawlStats,
+  ItemsOf,
   ProgramOptions,
   RunSpiderOptions,
   SeedOptions,
@@ -58,17 +58,18 @@ export async function stats(spider: SpiderChoice, options: ProgramOptions = {}):
 
 /**
  * The items in the items list of a crawl (`<spider>:items`), in order. They stay in the list. Items of a crawl with feeds are
- * in its files.
+ * in its files. Of a class with a schema `item` they have the type that the schema gives.
  * ```ts
  * for await (const item of items(Quotes)) console.log(item.text);
  * ```
  * @throws SettingsError, SpiderLoadError, RefusedError, FrontierUnavailableError
  */
-export async function* items(
-  spider: SpiderChoice,
+export async function* items<S extends SpiderChoice>(
+  spider: S,
   options: ProgramOptions = {},
-): AsyncGenerator<JsonObject, void, undefined> {
-  yield* (await import('./read-back.js')).items(spider, options);
+): AsyncGenerator<ItemsOf<S>, void, undefined> {
+  // What the schema gave was stored as JSON.
+  yield* (await import('./read-back.js')).items(spider, options) as AsyncGenerator<ItemsOf<S>>;
 }
 
 /**

@@ -12,7 +12,7 @@ export interface HeldRequest {
   readonly state: RequestState | null;
 }
 
-/** A node that died within the last day; `held` has the first 20 of its requests. */
+/** A node that died within the last day; `held` has the first 20 of its requests, those first that are not done yet. */
 export interface DeadNodeStats extends Omit<DeadNode, 'held'> {
   readonly held: readonly HeldRequest[];
 }
@@ -37,7 +37,11 @@ export async function readDeadNodes(
   const first = Math.max(0, nodes.length - LOOKED_UP);
   return Promise.all(
     nodes.map(async (node, n) =>
-      n < first ? withoutUrls(node) : { ...node, held: await Promise.all(node.held.map(lookUp)) },
+      n < first ? withoutUrls(node) : { ...node, held: openFirst(await Promise.all(node.held.map(lookUp))) },
     ),
   );
+}
+
+function openFirst(held: readonly HeldRequest[]): HeldRequest[] {
+  return [...held].sort((a, b) => Number(a.url === null) - Number(b.url === null));
 }

@@ -29,7 +29,9 @@ const MANY_HOLD_MS = 30_000;
 
 const weights: Readonly<Record<DomainOrder, (domain: DomainReport) => number>> = {
   pending: ({ pending }) => pending,
-  slow: ({ p95Ms }) => p95Ms ?? 0,
+  // One that has never answered is slower than all others.
+  slow: ({ p95Ms, leased, failures, retries }) =>
+    p95Ms ?? (leased + (failures.timeout ?? 0) + (retries.timeout ?? 0) > 0 ? Number.MAX_SAFE_INTEGER : 0),
   failed: ({ failures, retries }) => sum(Object.values(failures)) * 1_000 + sum(Object.values(retries)),
   blocked: ({ statuses, blockedBy, dueInMs }) =>
     sum(BLOCKED.map((status) => statuses[status] ?? 0)) + (blockedBy === 'retry_after' ? dueInMs / 1e9 : 0),

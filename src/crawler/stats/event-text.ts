@@ -1,5 +1,5 @@
 /** What happened to a crawl, in words. */
-import { howMany } from '../../format-amounts.js';
+import { duration, howMany } from '../../format-amounts.js';
 import type { CrawlEvent } from '../../frontier/frontier.js';
 
 /**
@@ -18,6 +18,13 @@ export function eventText(event: CrawlEvent, clean: (name: string) => string = (
     case 'resumed':
     case 'stopping':
       return `${event.kind}${event.by === null ? '' : ` by ${clean(event.by)}`}`;
+    case 'domain_paused': {
+      const { reason, forMs, more } = event;
+      const why =
+        reason === 'retry_after' ? 'asked for a pause of' : 'does not answer: no requests to it for';
+      const others = more === 0 ? '' : `; ${howMany(more, 'more pause')} of domains soon after`;
+      return `${clean(event.domain)} ${why} ${duration(forMs)}${others}`;
+    }
     case 'settings_changed':
       return `node ${clean(event.node)} changed ${event.settings.join(', ')} for all nodes`;
     case 'store_full':

@@ -36,6 +36,7 @@ const markColours: Partial<Record<CrawlEvent['kind'], string>> = {
   store_away: '--bad',
   store_full: '--bad',
   paused: '--warn',
+  domain_paused: '--warn',
   stopping: '--warn',
   resumed: '--good',
   store_back: '--good',

@@ -68,7 +68,7 @@ const columns: readonly Column<Node>[] = [
     cell: ({ facts }) =>
       facts === null || facts.oldestLeaseMs === 0
         ? '–'
-        : html`<span class=${tone(facts.oldestLeaseMs, OLD_LEASE_MS)}>${ms(facts.oldestLeaseMs)}</span>`,
+        : html`<span class=${tone(facts.oldestLeaseMs, OLD_LEASE_MS)}>${ms(facts.oldestLeaseMs)} ${facts.oldestLeaseDomain}</span>`,
   },
   {
     title: 'Waits for',
@@ -109,7 +109,7 @@ function keyOf({ id, host, pid, startedAt }: Node): string {
 function deadNode({ id, host, pid, diedAtMs, requests, pages, held, facts }: DeadNode): VNode {
   return html`<li key=${`${id} ${diedAtMs}`}>
     <p><b>${id}</b> <span class="quiet">${host}:${pid}</span> died at ${clock(diedAtMs)}, after ${howMany(pages, 'page')}. It held ${howMany(requests, 'request')}${requests > 0 ? ', which went back to the queue' : ''}.</p>
-    ${facts !== null && html`<p class="quiet">Its last report: ${facts.slotsUsed} of ${facts.slots} slots, ${byteSize(facts.rssBytes)}, ${Math.round(facts.cpu * 100)} % of a core, loop delay ${ms(facts.eventLoopDelayMs)}, oldest page ${ms(facts.oldestLeaseMs)}.</p>`}
+    ${facts !== null && html`<p class="quiet">Its last report: ${facts.slotsUsed} of ${facts.slots} slots, ${byteSize(facts.rssBytes)}, ${Math.round(facts.cpu * 100)} % of a core, loop delay ${ms(facts.eventLoopDelayMs)}, oldest page ${ms(facts.oldestLeaseMs)} ${facts.oldestLeaseDomain}.</p>`}
     ${
       held.length > 0 &&
       html`<details><summary>What it held</summary><ul class="plain">${held.map(

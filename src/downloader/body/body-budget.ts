@@ -27,6 +27,12 @@ const PAGE_FROM_BYTES = 32 * 1024;
 const PART_OF_PAGES = 2;
 /** Bodies whose servers send nothing are ended when all bodies hold so many times the limit. */
 const STALLED_LIMITS = 2;
+/**
+ * A server that sends as fast as it can would take the main loop from all small pages. So a body rests after each piece, and
+ * comes with at most 100 MB a second.
+ */
+const PIECE_BYTES = 1024 * 1024;
+const REST_MS = 10;
 
 /** A source of body bytes that the budget may pause: a connection or a decompression stream. */
 export interface Pausable {
@@ -174,7 +180,9 @@ export class BodyShare {
   #atMostBytes = Number.POSITIVE_INFINITY;
   #heldBytes = 0;
   #countedBytes = 0;
+  #restsAtBytes = PIECE_BYTES;
   #isPaused = false;
+  #isResting = false;
 
   constructor(budget: BodyBudget, events: ShareEvents) {
     this.#budget = budget;
@@ -198,7 +206,7 @@ export class BodyShare {
   readFrom(source: Pausable, atMostBytes = this.#atMostBytes): void {
     this.#source = source;
     this.#atMostBytes = atMostBytes;
-    if (this.#isPaused) source.pause();
+    if (this.#isPaused || this.#isResting) source.pause();
   }
 
   /** Bodies below 256 KiB are not counted and never pause. Most pages are smaller, and together they use little memory. */
@@ -208,6 +216,7 @@ export class BodyShare {
     const uncounted = this.#heldBytes - this.#countedBytes;
     this.#countedBytes = this.#heldBytes;
     this.#budget.take(this, uncounted);
+    if (this.#heldBytes >= this.#restsAtBytes && !this.#isResting) this.#rest();
   }
 
   goLast(): void {
@@ -229,7 +238,17 @@ export class BodyShare {
     if (isPaused === this.#isPaused) return;
     this.#isPaused = isPaused;
     if (isPaused) this.#source?.pause();
-    else this.#source?.resume();
+    else if (!this.#isResting) this.#source?.resume();
     this.#events.onPause(isPaused);
+  }
+
+  #rest(): void {
+    this.#isResting = true;
+    this.#source?.pause();
+    setTimeout(() => {
+      this.#isResting = false;
+      this.#restsAtBytes = this.#heldBytes + PIECE_BYTES;
+      if (!this.#isPaused) this.#source?.resume();
+    }, REST_MS);
   }
 }

@@ -122,6 +122,10 @@ class CachedDownload implements DownloadUnderWay {
     return this.#download?.isStalled === true;
   }
 
+  get isReceived(): boolean {
+    return this.#download?.isReceived === true;
+  }
+
   timeOut(says: string): void {
     this.#download?.timeOut(says);
   }

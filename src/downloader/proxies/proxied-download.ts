@@ -45,6 +45,10 @@ export class ProxiedDownload implements DownloadUnderWay {
     return this.#exchange.isStalled;
   }
 
+  get isReceived(): boolean {
+    return this.#exchange.isReceived;
+  }
+
   timeOut(says: string): void {
     this.#exchange.timeOut(says);
   }

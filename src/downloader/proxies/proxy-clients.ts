@@ -3,8 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { type Logger, silentLogger } from '../../log.js';
 import type { ProxyAddress } from '../../settings/proxy-url.js';
 import type { Agents } from '../agents.js';
-import type { BodyBudget } from '../body/body-budget.js';
-import type { Client } from '../exchange.js';
+import type { Client, SharedByClients } from '../exchange.js';
 import { CONNECT_MS, openStream, type StreamOptions, TLS_MS } from '../open-stream.js';
 import type { Limits } from '../request-limits.js';
 import { proxyAuthorization } from './connect-proxy.js';
@@ -28,13 +27,13 @@ interface Entry {
 
 export class ProxyClients {
   readonly #options: ProxyClientOptions;
-  readonly #budget: BodyBudget;
+  readonly #shared: SharedByClients;
   /** By the URL of the proxy, in the order of last use. */
   readonly #entries = new Map<string, Entry>();
 
-  constructor(options: ProxyClientOptions, budget: BodyBudget) {
+  constructor(options: ProxyClientOptions, shared: SharedByClients) {
     this.#options = options;
-    this.#budget = budget;
+    this.#shared = shared;
   }
 
   /** The client of a proxy for one download. `release` must be called at its end. */
@@ -78,7 +77,7 @@ export class ProxyClients {
       agents,
       forwardingProxy: isForwarding ? label : null,
       limits: options,
-      budget: this.#budget,
+      ...this.#shared,
       log: options.log ?? silentLogger,
     };
     clients.set(mode, client);

@@ -75,7 +75,11 @@ export async function readEvents(read: ReadTexts, after: number): Promise<CrawlE
   const first = Math.max(after, last - MAX_EVENTS, 0) + 1;
   const names = Array.from({ length: Math.max(0, last - first + 1) }, (_, n) => eventName(first + n));
   const texts = names.length === 0 ? [] : await read(names);
-  return texts.flatMap((text) => parsed(text, (value) => value as CrawlEvent));
+  return texts.flatMap((text) => eventOf(text) ?? []);
+}
+
+export function eventOf(text: string | null | undefined): CrawlEvent | null {
+  return parsed(text, (value) => value as CrawlEvent)[0] ?? null;
 }
 
 export function eventName(number: number): string {

@@ -106,6 +106,9 @@ export const HISTORY_LONG_STEP_MS = 60_000;
 export const HISTORY_LONG_POINTS = 10_080;
 /** Events that are kept. */
 export const MAX_EVENTS = 500;
+/** A pause of a domain is an event from so long on; further ones within this time of it are counted with it. */
+export const TOLD_PAUSE_MS = 10_000;
+export const PAUSES_TOGETHER_MS = 60_000;
 /** Dead nodes are shown for a day, the last ones. */
 export const DEAD_NODES_FOR_MS = 24 * 60 * 60 * 1000;
 export const MAX_DEAD_NODES = 100;

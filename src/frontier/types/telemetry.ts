@@ -21,6 +21,8 @@ export interface NodeFacts {
   readonly failuresPerSecond: number;
   /** Age of the lease that it holds for longest; 0 for none. */
   readonly oldestLeaseMs: number;
+  /** The domain of that lease; null for none. */
+  readonly oldestLeaseDomain: string | null;
   readonly obstacle: NodeObstacle | null;
   /** The port at which its command serves metrics; null for none. */
   readonly metricsPort: number | null;
@@ -52,6 +54,14 @@ export type CrawlEvent = { readonly number: number; readonly atMs: number } & (
   | { readonly kind: 'paused' | 'resumed' | 'stopping'; readonly by: string | null }
   | { readonly kind: 'settings_changed'; readonly node: string; readonly settings: readonly string[] }
   | { readonly kind: NodeEvent['kind']; readonly node: string }
+  /** No node asks the domain for `forMs`: the site asked for that, or does not answer. `more`: further such pauses soon after, of any domain. */
+  | {
+      readonly kind: 'domain_paused';
+      readonly domain: string;
+      readonly forMs: number;
+      readonly reason: 'retry_after' | 'no_answer';
+      readonly more: number;
+    }
   | { readonly kind: 'requests_lost'; readonly requests: number }
   | { readonly kind: 'run_ended'; readonly reason: string }
 );
@@ -134,6 +144,9 @@ export interface CrawlFacts {
   readonly items: number;
   readonly retries: number;
   readonly queueLimit: number;
+  /** `Tunables.memoryLimit`, and what it limits: `crawlBytes` as it is now; 0 without a limit, as it is not measured then. */
+  readonly memoryLimit: number;
+  readonly storedBytes: number;
   /** Committed items that wait to be written. */
   readonly outbox: number;
   /** Domains with pending requests; and those of them that may be leased from now. */
@@ -229,8 +242,11 @@ export interface Telemetry {
   report(incarnation: string, report: NodeReport): Promise<boolean>;
   /** Read what a point of the history is made of; null without a crawl. */
   facts(): Promise<CrawlFacts | null>;
-  /** Keep a point of the history and the assessment that belongs to it. @param minutes how many points a minute apart are kept */
-  record(point: HistoryPoint, assessment: Assessment, minutes: number): Promise<void>;
+  /**
+   * Keep a point of the history and the assessment that belongs to it.
+   * @param minutes how many points a minute apart are kept @param storedBytes as in `CrawlFacts`; `Tunables.memoryLimit` goes by it
+   */
+  record(point: HistoryPoint, assessment: Assessment, minutes: number, storedBytes?: number): Promise<void>;
   /** The points of a span of time, in order; none where no node ran. */
   history(step: HistoryStep, fromMs: number, toMs: number): Promise<HistoryPoint[]>;
   /** The last events, oldest first: those after a number, at most `MAX_EVENTS`. */

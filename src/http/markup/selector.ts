@@ -3,7 +3,7 @@ import { decodeHTML } from 'entities/decode';
 import { DomUtils } from 'htmlparser2';
 import { detached } from '../text-memory.js';
 import { cssQuery, type Found } from './css/css-query.js';
-import { boundEscapes, boundMatches, SelectorCostError } from './css/match-budget.js';
+import { boundMatches, boundRendering, SelectorCostError } from './css/match-budget.js';
 import type { Element } from './markup-tree.js';
 import { selectXPath, type XPathVariables } from './xpath/xpath-query.js';
 
@@ -147,7 +147,7 @@ export class SelectorList implements Iterable<SelectorList> {
 
   #render(one: Found): string {
     if (typeof one === 'string') return one;
-    boundEscapes([one], this.#xml);
+    boundRendering([one], this.#xml);
     // utf8: only what markup needs is escaped, letters beyond ASCII stay.
     const html = DomUtils.getOuterHTML(one, { xmlMode: this.#xml, encodeEntities: 'utf8' });
     // It is a rope, which takes ten times the memory of its text: many elements within each other may be kept.

@@ -68,6 +68,9 @@ const noFlags: readonly string[] = [];
 /** Links of a page whose list is kept for further calls of links(). */
 const MAX_KEPT_HREFS = 100_000;
 
+/** What is kept of an outline: no hrefs where there were many, since `links()` is rarely called twice. */
+type KeptOutline = Omit<Outline, 'hrefs'> & { readonly hrefs: string[] | null };
+
 /** The options of `follow` and `followAll`: those of a request, whose callback is an argument of its own and says what `cbKwargs` it takes. */
 export interface FollowOptions<K extends CbKwargs = CbKwargs>
   extends Omit<RequestOptions, 'callback' | 'cbKwargs'> {
@@ -119,7 +122,7 @@ export class Response<M extends Meta = Meta> {
   #tree: HtmlTree | undefined;
   /** Why there is no tree: the page would be parsed anew at each call. */
   #tooComplex: TooComplexError | undefined;
-  #outline: Outline | undefined;
+  #outline: KeptOutline | undefined;
   #api: CheerioAPI | undefined;
   #joiner: UrlJoiner | undefined;
   #isMarkup: boolean | undefined;
@@ -302,8 +305,6 @@ export class Response<M extends Meta = Meta> {
   links(options: LinkOptions = {}): string[] {
     checkLinkOptions(options);
     this.#links = linksOf(this.#hrefs(options.selector), this.#join);
-    // The list of a large page keeps its text in memory a second time, while its links become requests.
-    if ((this.#outline?.hrefs.length ?? 0) > MAX_KEPT_HREFS) this.#outline = undefined;
     return chosenLinks(this.#links, options);
   }
 
@@ -316,9 +317,12 @@ export class Response<M extends Meta = Meta> {
   #hrefs(selector: string | undefined): Iterable<string> {
     if (selector !== undefined) return hrefsOf(this.css(selector).elements());
     if (this.#tree !== undefined || this.#isXml) return hrefsOf([this.#root]);
-    const { hrefs } = this.#outlined;
+    const hrefs = this.#outlined.hrefs ?? this.#readOutline().hrefs;
     NodeBudget.ofLinks(this.maxNodes).spend(hrefs.length);
-    return hrefs;
+    if (hrefs.length <= MAX_KEPT_HREFS) return hrefs;
+    // A long list would keep the text of the page in memory a second time, while its links become requests.
+    this.#outline = { ...this.#outlined, hrefs: null };
+    return drained(hrefs);
   }
 
   get #contentType(): string | null {
@@ -355,9 +359,13 @@ export class Response<M extends Meta = Meta> {
     }
   }
 
-  get #outlined(): Outline {
-    this.#outline ??= outlineOf(this.#source.utf8OrText, NodeBudget.ofLinks(this.maxNodes).most);
+  get #outlined(): KeptOutline {
+    this.#outline ??= this.#readOutline();
     return this.#outline;
+  }
+
+  #readOutline(): Outline {
+    return outlineOf(this.#source.utf8OrText, NodeBudget.ofLinks(this.maxNodes).most);
   }
 
   /** The base URL by the HTML standard. It comes from the tree or the links if these have been read already. */
@@ -370,6 +378,15 @@ export class Response<M extends Meta = Meta> {
   get #join(): UrlJoiner {
     this.#joiner ??= urlJoiner(this.#baseUrl);
     return this.#joiner;
+  }
+}
+
+/** The texts of a list, of which each is released as soon as it is read. */
+function* drained(texts: string[]): Iterable<string> {
+  for (let n = 0; n < texts.length; n++) {
+    const text = texts[n]!;
+    texts[n] = '';
+    yield text;
   }
 }
 

@@ -11,16 +11,22 @@ const PRIVATE_IPV4 = [
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
   ['192.168.0.0', 16],
   ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
   ['224.0.0.0', 3],
 ] as const;
-/** The same for IPv6: unspecified and loopback, local NAT64 (RFC 8215), discard, Teredo, segment routing, unique-local, link- and site-local, multicast. */
+/** The same for IPv6: unspecified and loopback, local NAT64 (RFC 8215), discard, Teredo, documentation (two), segment routing, unique-local, link- and site-local, multicast. */
 const PRIVATE_IPV6 = [
   ['::', 127],
   ['64:ff9b:1::', 48],
   ['100::', 64],
   ['2001::', 32],
+  ['2001:db8::', 32],
+  ['3fff::', 20],
   ['5f00::', 16],
   ['fc00::', 7],
   ['fe80::', 9],

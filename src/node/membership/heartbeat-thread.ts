@@ -29,7 +29,6 @@ const pulse = new Pulse(options.pulse);
 const gate = new Gate(options.gate);
 const reporter = new Reporter(options.reports, options.sequence);
 let incarnation = options.incarnation;
-let opening: Promise<Frontier> | null = null;
 /** Counted in heartbeats, not by the clock: a process that was stopped as a whole (SIGSTOP) gets the full time. */
 let stuckSince: number | null = null;
 let timer: NodeJS.Timeout | null = null;
@@ -38,6 +37,29 @@ let stopped = false;
 let isEnding = false;
 let lastTrouble: string | null = null;
 let hasBeaten = false;
+
+/** The frontier, opened by the first call. One that could not be opened is opened again by the next. */
+class OpenedWhenUsed {
+  #opening: Promise<Frontier> | null = null;
+
+  get(): Promise<Frontier> {
+    this.#opening ??= open().catch((error: unknown) => {
+      this.#opening = null;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  async close(): Promise<void> {
+    const opening = this.#opening;
+    this.#opening = null;
+    await opening?.then((frontier) => frontier.close()).catch(() => {});
+  }
+}
+
+/** A call without an answer delays all later ones of its connection to a server, so reports have a connection of their own. */
+const forHeartbeats = new OpenedWhenUsed();
+const forReports = options.open.store.engine === 'embedded' ? forHeartbeats : new OpenedWhenUsed();
 
 /** When the store last said that this node lives. Joining counts. */
 let livedAtMs = performance.now();
@@ -74,7 +96,7 @@ async function attempt(): Promise<boolean> {
   if (!gate.enter()) return false;
   const asked = incarnation;
   try {
-    const frontier = await opened();
+    const frontier = await forHeartbeats.get();
     const answer = await frontier.heartbeat(asked, pulse.pagesPerSecond);
     lastTrouble = null;
     if (!hasBeaten) tell({ kind: 'beating' });
@@ -130,7 +152,7 @@ async function report(): Promise<void> {
   if (isReporting || stopped || !gate.enter()) return;
   isReporting = true;
   try {
-    const reported = await reporter.send((await opened()).telemetry, incarnation);
+    const reported = await reporter.send((await forReports.get()).telemetry, incarnation);
     if (reported !== null) tell({ kind: 'reported', ...reported });
   } catch (error) {
     if (!(error instanceof FrontierUnavailableError || error instanceof FrontierGoneError)) trouble(error);
@@ -138,15 +160,6 @@ async function report(): Promise<void> {
     isReporting = false;
     gate.leave();
   }
-}
-
-/** A frontier that could not be opened is opened again by the next call. */
-function opened(): Promise<Frontier> {
-  opening ??= open().catch((error: unknown) => {
-    opening = null;
-    throw error;
-  });
-  return opening;
 }
 
 async function open(): Promise<Frontier> {
@@ -201,7 +214,7 @@ async function stop(): Promise<void> {
   await sync.then((end) => end?.());
   // Shut out, the process exits already.
   if (gate.enter()) {
-    await opening?.then((frontier) => frontier.close()).catch(() => {});
+    await Promise.all([forHeartbeats.close(), forReports.close()]);
     gate.leave();
   }
   parentPort?.close();

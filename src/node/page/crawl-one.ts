@@ -190,8 +190,11 @@ async function othersFirst({ flight, deps }: Work, bodyBytes: number): Promise<v
 async function passOnLater(work: Work, verdict: Verdict, response: Response): Promise<PageEnding> {
   const { flight, deps, request } = work;
   if (flight.turn !== null) {
+    flight.waitsForTurn = true;
+    flight.onStall();
     await flight.turn.comes;
     await othersFirst(work, response.body.length);
+    flight.waitsForTurn = false;
   }
   if (flight.over) throw new Error('the page was given back before its callback');
   await deps.signals?.ofPage('responseReceived', { response, request }, work);

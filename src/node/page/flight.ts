@@ -31,7 +31,9 @@ export class Flight {
   turn: PageTurn | null = null;
   /** The reason of a CloseSpider that its code threw; null for none. */
   closing: string | null = null;
-  /** Called when its download stalls. The slot is free then. */
+  /** Whether it waits for its turn to run. */
+  waitsForTurn = false;
+  /** Called when it needs no slot any more, for a while at least. */
   readonly onStall: () => void;
   #downloading: DownloadUnderWay | null = null;
   #abort: AbortController | null = null;
@@ -51,6 +53,11 @@ export class Flight {
   /** Whether its server sends nothing at present (`DownloadUnderWay.isStalled`). */
   get isStalled(): boolean {
     return this.#downloading?.isStalled === true;
+  }
+
+  /** Whether it was received, and waits for other pages of this node. */
+  get isReceived(): boolean {
+    return this.waitsForTurn || this.#downloading?.isReceived === true;
   }
 
   /** End the download, if there is one, as a `timeout`. */

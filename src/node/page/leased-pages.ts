@@ -45,17 +45,22 @@ export class Slots {
     return this.#ended;
   }
 
-  /** Slots in use: a page whose download stalls has none. */
+  /** Slots in use. A page whose download stalls has none, nor one that was received and waits, up to as many as there are slots. */
   get used(): number {
-    let used = 0;
-    for (const flight of this.#inFlight) if (!flight.isStalled) used++;
-    return used;
+    let [active, received] = [0, 0];
+    for (const flight of this.#inFlight) {
+      if (flight.isReceived) received++;
+      else if (!flight.isStalled) active++;
+    }
+    return active + Math.max(0, received - this.#concurrency);
   }
 
-  /** For how long this node has had the lease that it holds for longest; 0 for none. */
-  get oldestMs(): number {
+  /** The lease that this node holds for longest. */
+  get oldest(): { readonly ms: number; readonly domain: string } | null {
     const [oldest] = this.#inFlight;
-    return oldest === undefined ? 0 : performance.now() - oldest.leasedAt;
+    return oldest === undefined
+      ? null
+      : { ms: performance.now() - oldest.leasedAt, domain: oldest.lease.domain };
   }
 
   get settling(): number {
@@ -69,9 +74,7 @@ export class Slots {
   free(): number {
     const concurrency = this.#concurrency;
     if (this.#settling.size >= 2 * concurrency) return 0;
-    let stalled = 0;
-    for (const flight of this.#inFlight) if (flight.isStalled) stalled++;
-    return Math.max(0, concurrency - (this.#inFlight.size - stalled));
+    return Math.max(0, concurrency - this.used);
   }
 
   begin(lease: Lease, askedAt: number): Flight {

@@ -23,7 +23,7 @@ export interface Tally {
 /** What the slots of a node are busy with. */
 export interface SlotsInUse {
   readonly used: number;
-  readonly oldestMs: number;
+  readonly oldest: { readonly ms: number; readonly domain: string } | null;
 }
 
 export interface NodeTelemetryOptions {
@@ -125,7 +125,8 @@ export class NodeTelemetry {
       slots: total,
       slotsUsed: slots.used,
       failuresPerSecond: rounded(((tally.failed - failed) * 1_000) / ms),
-      oldestLeaseMs: Math.round(slots.oldestMs),
+      oldestLeaseMs: Math.round(slots.oldest?.ms ?? 0),
+      oldestLeaseDomain: slots.oldest?.domain ?? null,
       obstacle: obstacle(),
       metricsPort: this.metricsPort,
     };

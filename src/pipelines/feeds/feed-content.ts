@@ -11,29 +11,16 @@ import { FeedDisk, type ForeignChange } from './feed-disk.js';
 import { itemLine } from './feed-lines.js';
 import type { FeedLock } from './feed-lock.js';
 import { type FeedRecords, noRecords } from './feed-records.js';
-import {
-  type FeedFormat,
-  type FeedFormatName,
-  type FeedLayout,
-  formatFor,
-  type Rendered,
-} from './formats/feed-format.js';
+import { type FeedDescription, type FeedFormat, formatFor, type Rendered } from './formats/feed-format.js';
 import { append, overwrite } from './overwrite-or-append.js';
 import { itemsBehind, itemsInFile, type OwnPart, restoreFeed } from './restore-feed.js';
 
-export interface ContentOptions extends FeedLayout {
+export interface ContentOptions extends FeedDescription {
   readonly feed: string;
-  /** Absolute. */
-  readonly path: string;
-  readonly format: FeedFormatName;
-  /** False: a file without an item is removed when its writer ends (`store_empty`). */
-  readonly storeEmpty?: boolean;
   /** `-O`: empty the file, unless this job has written to it before. `-o` appends to its content. */
   readonly overwrite: boolean;
   /** Recorded for a feed in several files, or with a filter (`FeedRecord`). */
   readonly template?: string;
-  readonly batchItems?: number;
-  readonly itemFilter?: string | null;
   /** Only what a dead node left is written. */
   readonly restOnly?: boolean;
   /** The records of this user's feed files. Without them, only the outbox shows which part of a file is crawlnode's own. */

@@ -10,24 +10,16 @@ import path from 'node:path';
 import { readPrivateFile, writePrivateFile } from '../../disk/private-file.js';
 import { privateFolder } from '../../disk/private-folder.js';
 import { type FeedLock, type FileIdentity, lockFeed } from './feed-lock.js';
-import type { FeedFormatName, FeedLayout } from './formats/feed-format.js';
+import type { FeedDescription } from './formats/feed-format.js';
 
 /** The part of a file that one crawl has written. */
-export interface FeedRecord extends FeedLayout {
-  /** Absolute. */
-  readonly path: string;
-  readonly format: FeedFormatName;
+export interface FeedRecord extends FeedDescription {
   /** Where the crawl's first item begins, after earlier content of the file. */
   readonly beginBytes: number;
   /** The end of the last write, at most. */
   readonly endBytes: number;
-  /** `store_empty` of the feed in FEEDS. */
-  readonly storeEmpty?: boolean;
-  /** Of a feed in several files: its path with `%(batch_id)d`, and `batch_item_count`. */
+  /** Of a feed in several files: its path with `%(batch_id)d`. */
   readonly template?: string;
-  readonly batchItems?: number;
-  /** `item_filter`: the path of its module. */
-  readonly itemFilter?: string | null;
 }
 
 /** Each record is a file. It is removed when its feed file was not written for this time. */

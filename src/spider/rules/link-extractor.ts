@@ -1,6 +1,6 @@
 /** Which links of a page to follow, with the options of Scrapy's `LinkExtractor`. */
-import { DomUtils } from 'htmlparser2';
 import { InvalidRequestError, UsageError } from '../../errors.js';
+import { countedText } from '../../http/markup/css/match-budget.js';
 import type { Selector } from '../../http/markup/selector.js';
 import type { Response } from '../../http/message/response.js';
 import { canonicalizeUrl } from '../../http/url/canonicalize-url.js';
@@ -78,7 +78,10 @@ export class LinkExtractor {
     this.#attrs = listOf(options.attrs ?? 'href');
   }
 
-  /** The links of a page in document order. What is no http(s) URL is left out. */
+  /**
+   * The links of a page in document order. What is no http(s) URL is left out.
+   * @throws CrawlnodeError with code `selector_cost` where the links lie within each other, so that their texts take long
+   */
   extractLinks(response: Response): Link[] {
     const { unique = true } = this.#options;
     const links = new Map<string, Link>();
@@ -118,7 +121,10 @@ export class LinkExtractor {
       const rel = element.attr('rel')?.toLowerCase().split(/\s+/) ?? [];
       yield {
         url: canonicalize ? canonicalizeUrl(url) : url,
-        text: DomUtils.textContent(element.elements()),
+        text: element
+          .elements()
+          .map((each) => countedText(each, 'LinkExtractor'))
+          .join(''),
         nofollow: rel.includes('nofollow'),
       };
     }

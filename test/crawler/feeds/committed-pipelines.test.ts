@@ -142,7 +142,10 @@ onEachEngine('on the %s engine', (engine) => {
     const site = await seeded();
     breakIt();
     const ended = await crawl('-a', 'pages=1000', '-s', 'FEED_OUTBOX_LIMIT=10');
-    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/away \(\d+ items wait\)/) });
+    expect(ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/away \(.+:\d+:\d+\) \(\d+ items wait\)/),
+    });
     const [held] = await waiting();
     expect(held).toBeGreaterThan(10);
     expect(held).toBeLessThan(1000);

@@ -114,7 +114,7 @@ describe('a budget of 100 MB', () => {
     share.add(heldBytes);
     return { share, source };
   }
-  const arePaused = (bodies: ReturnType<typeof body>[]) => bodies.map(({ source }) => source.isPaused());
+  const arePaused = (bodies: ReturnType<typeof body>[]) => bodies.map(({ share }) => share.isPaused);
 
   test('never pauses bodies that fit into three quarters of it together', () => {
     const budget = new BodyBudget(100 * MB);
@@ -139,9 +139,19 @@ describe('a budget of 100 MB', () => {
       body(budget, Number.POSITIVE_INFINITY, held * MB),
     );
     const young = body(budget, Number.POSITIVE_INFINITY, 2 * MB);
-    expect(young.source.isPaused()).toBe(false);
+    expect(young.share.isPaused).toBe(false);
     const last = body(budget, Number.POSITIVE_INFINITY, 3 * MB);
     expect(arePaused([...others, young, last])).toEqual(Array(6).fill(true));
+  });
+
+  test('a body rests for a moment after each megabyte, so that its server does not take the loop from others', async () => {
+    const { share, source } = body(new BodyBudget(100 * MB), 10 * MB, MB);
+    expect([source.isPaused(), share.isPaused]).toEqual([true, false]);
+    await waitFor(() => !source.isPaused());
+    share.add(MB - 1);
+    expect(source.isPaused()).toBe(false);
+    share.add(1);
+    expect(source.isPaused()).toBe(true);
   });
 
   test('pauses no body below 256 KiB', () => {

@@ -66,6 +66,24 @@ describe('in Redis', () => {
     );
   });
 
+  it.each([
+    [
+      'far more fields than there are files',
+      Array.from({ length: 30_000 }, (_, at) => [`f${at}`, '{}']).flat(),
+    ],
+    ['a record of megabytes', ['f', 'x'.repeat(9 * 1024 * 1024)]],
+  ])('the records of feed files, %s: refused by name, in backups too', async (_, fields) => {
+    await asNode(async (frontier) => {
+      await client.hset(key('feeds'), ...fields);
+      const refusal = { code: 'foreign_key', message: expect.stringContaining(key('feeds')) };
+      await expect(frontier.snapshot()).rejects.toMatchObject(refusal);
+      const backup = async () => {
+        for await (const _ of frontier.backups.read(['items']));
+      };
+      await expect(backup()).rejects.toMatchObject(refusal);
+    });
+  });
+
   it('entries of the queues that cannot be read are dropped, and the requests beside them are fetched', async () => {
     await asNode(async (frontier) => {
       await frontier.push([request('a'), request('b', { delayMs: 1 })], 'links');

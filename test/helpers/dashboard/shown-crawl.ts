@@ -48,7 +48,13 @@ const NODE_TIMEOUT_MS = 6 * HOUR_MS;
 
 const facts: NodeFacts = {
   ...{ version: '0.1.0', rssBytes: 214_000_000, cpu: 0.58, eventLoopDelayMs: 21, slots: 16, slotsUsed: 14 },
-  ...{ failuresPerSecond: 0.1, oldestLeaseMs: 2_300, obstacle: null, metricsPort: null },
+  ...{
+    failuresPerSecond: 0.1,
+    oldestLeaseMs: 2_300,
+    oldestLeaseDomain: 'shop.example',
+    obstacle: null,
+    metricsPort: null,
+  },
 };
 
 /** Domains with something to tell: fast, slow, refusing, failing, delayed. */
@@ -150,7 +156,16 @@ export async function showCrawl(url: string, spider: string, choice: ShownChoice
   };
   for (let from = 0; from < many.length; from += 100) await report(from, from + 100);
   for (const [n, { frontier: client, incarnation }] of live.entries()) {
-    const node = n === 1 ? { ...facts, cpu: 0.97, eventLoopDelayMs: 1_840, oldestLeaseMs: 148_000 } : facts;
+    const node =
+      n === 1
+        ? {
+            ...facts,
+            cpu: 0.97,
+            eventLoopDelayMs: 1_840,
+            oldestLeaseMs: 148_000,
+            oldestLeaseDomain: 'slow.example',
+          }
+        : facts;
     const told = n === 0 ? domains : [];
     await client.telemetry.report(incarnation, { sequence: 100_000, node, events: [], domains: told });
     await client.heartbeat(incarnation, 5 + n);

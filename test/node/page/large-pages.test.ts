@@ -86,6 +86,23 @@ it('a page with a large body lets others go first while they get through', async
   expect(ended.indexOf('/large')).toBeGreaterThan(endedBefore);
 });
 
+it('a page that waits for its turn holds no slot', async () => {
+  const ended: string[] = [];
+  const site = await siteOfLengths();
+  class Links extends Spider {
+    override name = 'links';
+    override startUrls = ['/4096/large', '/1/a', '/1/b'].map((path) => new URL(path, site.url).href);
+    override parse(response: Response): void {
+      ended.push(new URL(response.url).pathname);
+    }
+  }
+  const downloader = { bufferBytes: 128 * KB * KB };
+  await crawl(await freshStore(), Links, { downloader, options: { concurrency: 1 } });
+  await site.close();
+  expect(ended[0]).toBe('/1/a');
+  expect(ended).toHaveLength(3);
+});
+
 it('all pages run together without a limit', async () => {
   const seen = await runningTogether(['/600/a', '/600/b', '/600/c', '/600/d'], 0);
   expect(seen.some((together) => together.length > 1)).toBe(true);

@@ -53,6 +53,15 @@ describe('a LinkExtractor', () => {
     expect(paths(options)).toEqual(expected);
   });
 
+  it('refuses a page whose links lie within each other, so that their texts would take long', () => {
+    const headers = { 'content-type': 'text/html' };
+    const body = '<a href=x>'.repeat(40_000);
+    const nested = new Response({ url: 'https://shop.example/', headers, body });
+    expect(() => new LinkExtractor().extractLinks(nested)).toThrow(
+      expect.objectContaining({ code: 'selector_cost', message: expect.stringContaining('LinkExtractor') }),
+    );
+  });
+
   it('says whether a URL would be extracted', () => {
     const products = new LinkExtractor({ allow: /product/, denyDomains: 'other.example' });
     expect(products.matches('https://shop.example/product/9')).toBe(true);

@@ -3,6 +3,7 @@ import { type Frontier, FURTHEST_MS, type Lease } from '../../frontier.js';
 import type { Transaction } from '../base/transaction.js';
 import { findLease } from '../leases/lease-records.js';
 import type { JoinedNode } from '../nodes/node-row.js';
+import { notePause } from '../telemetry/events.js';
 import { countFromLastLease, dueAtOf, startDelayTimer } from './delay-timer.js';
 import { newDomain } from './domain-row.js';
 import { concurrencyOf } from './domain-state.js';
@@ -39,10 +40,11 @@ export function takeInstant(tx: Transaction, name: string, withinMs: number): nu
 
 /** Leave a domain alone for a while, or change its delay. */
 export function throttle(
-  { crawl, domains, nowMs }: Transaction,
+  tx: Transaction,
   name: string,
   { delayMs, forMs, source }: Parameters<Frontier['throttle']>[1],
 ): void {
+  const { crawl, domains, nowMs } = tx;
   const domain = domains.change(name);
   if (delayMs !== undefined) {
     if (source === 'robots') domain.delay_robots = delayMs;
@@ -51,6 +53,7 @@ export function throttle(
     countFromLastLease(domain, crawl, nowMs);
   }
   if (forMs !== undefined) {
+    if (domain.blocked_until <= nowMs) notePause(tx, name, forMs, source);
     domain.blocked_until = Math.max(domain.blocked_until, Math.ceil(nowMs + Math.min(forMs, FURTHEST_MS)));
   }
 }

@@ -1,6 +1,8 @@
 /** What happened to a crawl: the last events, and the nodes that died within a day. */
-import { deadNodesOf, eventName, factsOf } from '../../telemetry/stored-telemetry.js';
-import { DEAD_NODES_FOR_MS, MAX_DEAD_NODES } from '../../types/limits.js';
+
+import type { Frontier } from '../../frontier.js';
+import { deadNodesOf, eventName, eventOf, factsOf } from '../../telemetry/stored-telemetry.js';
+import { DEAD_NODES_FOR_MS, MAX_DEAD_NODES, PAUSES_TOGETHER_MS, TOLD_PAUSE_MS } from '../../types/limits.js';
 import type { CrawlEvent, DeadNode } from '../../types/telemetry.js';
 import type { OpenCrawl } from '../base/open-crawl.js';
 import type { Transaction } from '../base/transaction.js';
@@ -15,6 +17,27 @@ export function addEvent(tx: OpenCrawl, event: EventText, agoMs = 0): void {
   const number = numberOf(tx, 'events') + 1;
   setText(tx, 'events', String(number));
   setText(tx, eventName(number), JSON.stringify({ number, atMs: tx.wallMs - agoMs, ...event }));
+}
+
+/**
+ * A domain is left alone for all nodes. The event of the first one counts the others soon after it, so that a crawl of many domains
+ * does not lose all other events.
+ */
+export function notePause(
+  tx: OpenCrawl,
+  domain: string,
+  forMs: number,
+  source: Parameters<Frontier['throttle']>[1]['source'],
+): void {
+  if (forMs < TOLD_PAUSE_MS) return;
+  const name = eventName(numberOf(tx, 'events'));
+  const last = eventOf(textOf(tx, name));
+  if (last?.kind === 'domain_paused' && tx.wallMs - last.atMs < PAUSES_TOGETHER_MS) {
+    setText(tx, name, JSON.stringify({ ...last, more: last.more + 1 }));
+    return;
+  }
+  const reason = source === 'retry-after' ? 'retry_after' : 'no_answer';
+  addEvent(tx, { kind: 'domain_paused', domain, forMs, reason, more: 0 });
 }
 
 /** A node was declared dead. @param held ids of requests that it held */

@@ -46,8 +46,7 @@ export async function* readFeedEntries(
   keys: FrontierKeys,
   withItems: boolean,
 ): AsyncIterable<BackupEntry> {
-  const fields = await ask((client) => client.hgetall(internalKey(keys, 'feeds')));
-  for (const { feed, record, last } of readFeeds(fields)) {
+  for (const { feed, record, last } of await readFeeds(ask, keys)) {
     const { host, path, format, sequence, lengthBytes = 0, header = '', exporting = false } = record;
     const written = sequence ?? 0;
     if (!withItems && last > written) continue;

@@ -1,7 +1,8 @@
 /** Feeds in Redis: the outbox of committed items, and the checkpoint of the file each is written to. */
 import { createHash } from 'node:crypto';
-import { CrawlnodeError } from '../../../errors.js';
+import { CrawlnodeError, RefusedError } from '../../../errors.js';
 import type { FeedChange, FeedCheckpoint, OpenedCheckpoint } from '../../../feed-outbox.js';
+import { n } from '../../../format-amounts.js';
 import {
   feedHeld,
   feedRecordDamaged,
@@ -11,7 +12,9 @@ import {
   otherFeedFormat,
 } from '../../feed-claim.js';
 import type { Feeds } from '../../frontier.js';
+import type { FrontierKeys } from '../../open-options.js';
 import { int, json } from '../connection/reply.js';
+import { type Ask, pairs, walk } from '../connection/scan.js';
 import { numberField, storedObject, textField } from '../crawl/stored-json.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { internalKey } from '../keys.js';
@@ -29,8 +32,40 @@ interface FeedRecord extends Partial<FeedCheckpoint> {
   readonly changed: (FeedChange & { readonly accepted?: boolean }) | null;
 }
 
-/** The feeds of that HASH, each with the sequence of its last item, also those that nobody has opened yet. */
-export function readFeeds(fields: Readonly<Record<string, string>>) {
+/** Two fields for each of ten thousand files, and records of some hundred bytes: beyond it, the HASH is not ours alone. */
+const MAX_FEED_FIELDS = 20_000;
+const MAX_FEED_CHARACTERS = 8 * 1024 * 1024;
+const FIELDS_AT_ONCE = 500;
+
+/**
+ * The feeds of that HASH, each with the sequence of its last item, also those that nobody has opened yet. It is read in pages.
+ * @throws RefusedError where it holds far more than crawlnode writes
+ */
+export async function readFeeds(ask: Ask, keys: FrontierKeys) {
+  const key = internalKey(keys, 'feeds');
+  const fields: Record<string, string> = {};
+  let [count, characters] = [0, 0];
+  const pages = walk(ask, (client, cursor) => client.hscan(key, cursor, 'COUNT', FIELDS_AT_ONCE));
+  for await (const page of pages) {
+    for (const [field, value] of pairs(page)) {
+      fields[field] = value;
+      count += 1;
+      characters += field.length + value.length;
+    }
+    if (count > MAX_FEED_FIELDS || characters > MAX_FEED_CHARACTERS) throw forged(key, count, characters);
+  }
+  return feedsOf(fields);
+}
+
+function forged(key: string, count: number, characters: number): RefusedError {
+  return new RefusedError(
+    `The key ${key} has at least ${n(count)} fields and ${n(characters)} characters, more than crawlnode writes for all files ` +
+      'of items: something else wrote to it. Delete those fields (HDEL), then run "crawlnode doctor SPIDER --repair".',
+    { code: 'foreign_key' },
+  );
+}
+
+function feedsOf(fields: Readonly<Record<string, string>>) {
   const names = new Set(Object.keys(fields).map((field) => field.replace(/:tail$/, '')));
   return [...names].map((feed) => ({
     feed,

@@ -8,7 +8,7 @@ import { MAX_DEPTH } from '../html/open-elements.js';
 import type { AnyNode, Document, Element } from '../markup-tree.js';
 import { PageCost, type Tested } from './cheerio-cost.js';
 import { cssQuery } from './css-query.js';
-import { boundEscapes, countWalk, SelectorCostError } from './match-budget.js';
+import { boundRendering, countWalk, SelectorCostError } from './match-budget.js';
 
 /** Nodes that one call may look at: as many as comparing 14,000 siblings with each other. Takes a few seconds. */
 const MAX_STEPS = 100_000_000;
@@ -69,8 +69,8 @@ export function withBoundedCost(
       throw SelectorCostError.ofCheerio(name, selector, MAX_STEPS);
     };
   }
-  boundRendering(api, document);
-  if (characters >= FREE_CHARACTERS_FOR_WALKS) boundTexts(api);
+  boundHtml(api, document);
+  boundTexts(api);
   return api;
 }
 
@@ -85,17 +85,17 @@ function boundTexts(api: CheerioAPI): void {
 }
 
 /** The methods that give HTML. Cheerio writes it as XML, letters beyond ASCII as references. */
-function boundRendering(api: CheerioAPI, document: Document): void {
+function boundHtml(api: CheerioAPI, document: Document): void {
   const methods = api.fn as unknown as { _render(nodes: ArrayLike<AnyNode>): string };
   const render = methods._render;
   methods._render = function bounded(nodes) {
-    boundEscapes(Array.from(nodes), true);
+    boundRendering(Array.from(nodes), true);
     return render.call(this, nodes);
   };
   for (const name of ['html', 'xml'] as const) {
     const original = api[name] as (...args: unknown[]) => string;
     api[name] = (...args: unknown[]) => {
-      boundEscapes([document], true);
+      boundRendering([document], true);
       return original.apply(api, args);
     };
   }

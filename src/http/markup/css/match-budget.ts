@@ -52,24 +52,43 @@ export function boundMatches(text: string, expression: RegExp): void {
 /** What is written as a reference: in texts and attributes of HTML, and in XML. */
 const ESCAPED = { text: /[&<>\u00a0]/g, attribute: /[&"\u00a0]/g, xml: /[&<>"'\u0080-\uffff]/g };
 
+/** The text of an element, counted as `countWalk` counts. @param what reads it, for the error @throws SelectorCostError as `countWalk` */
+export function countedText(element: AnyNode, what: string): string {
+  let nodes = 0;
+  let text = '';
+  const stack = [element];
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    nodes += 1;
+    if (isText(node)) text += node.data;
+    else if ('children' in node) for (const child of node.children.toReversed()) stack.push(child);
+  }
+  countWalk(element, nodes, what);
+  return text;
+}
+
 /**
- * @param xml the nodes are written as XML is: all beyond ASCII as references
- * @throws SelectorCostError where the HTML of the nodes would be put together of more references than memory is for
+ * Count the nodes whose HTML is to be written.
+ * @param xml they are written as XML is: all beyond ASCII as references
+ * @throws SelectorCostError where the HTML would be put together of more references than memory is for; or, with all that was
+ *   written of this page, of more nodes and text than time is for
  */
-export function boundEscapes(nodes: Iterable<AnyNode>, xml: boolean): void {
+export function boundRendering(nodes: readonly AnyNode[], xml: boolean): void {
   const parts: [text: string, escaped: RegExp][] = [];
   let characters = 0;
   const add = (text: string, escaped: RegExp) => {
     parts.push([text, xml ? ESCAPED.xml : escaped]);
     characters += text.length;
   };
+  let count = 0;
   const stack = [...nodes];
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    count += 1;
     if (isTag(node)) for (const name in node.attribs) add(node.attribs[name]!, ESCAPED.attribute);
     // The text of scripts and styles of HTML stays as it is.
     if (isText(node) && (xml || node.parent?.type === ElementType.Tag)) add(node.data, ESCAPED.text);
     if ('children' in node) for (const child of node.children) stack.push(child);
   }
+  if (nodes[0] !== undefined) countWalk(nodes[0], count + characters / CHARACTERS_PER_STEP, 'its HTML');
   if (characters <= MAX_ESCAPES) return;
   let escapes = 0;
   for (const [text, escaped] of parts) {

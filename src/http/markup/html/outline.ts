@@ -8,7 +8,7 @@ import { NUMBERS_PER_ATTRIBUTE, type TagScanner } from './tag-scanner.js';
 
 export interface Outline {
   /** `href` of every `a` and `area` that has one, in document order. */
-  readonly hrefs: readonly string[];
+  readonly hrefs: string[];
   /** The texts that stand directly in a `title`. */
   readonly titles: readonly string[];
   /** `href` of the first `base` that has one; null without. */

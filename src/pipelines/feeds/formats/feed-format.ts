@@ -25,6 +25,19 @@ export interface FeedLayout {
   readonly indent?: number;
 }
 
+/** A feed file, as the command line or FEEDS describe it, and as it is recorded. */
+export interface FeedDescription extends FeedLayout {
+  /** Absolute. */
+  readonly path: string;
+  readonly format: FeedFormatName;
+  /** `store_empty`; false: a file without an item is removed when its writer ends. */
+  readonly storeEmpty?: boolean;
+  /** `batch_item_count`: the name of the feed has `%(batch_id)d` then. */
+  readonly batchItems?: number;
+  /** `item_filter`: the path of its module; null for none. */
+  readonly itemFilter?: string | null;
+}
+
 /** The state that a format needs to continue a file. */
 export interface FeedState {
   /** Items in the file already. */

@@ -24,6 +24,17 @@ describe('what would block the node is refused by name', () => {
     expect(() => $('div').each((_, div) => void $(div).text())).toThrow(refusal('text()'));
   });
 
+  test('the HTML of elements within each other, by $ and by get()', () => {
+    const nested = `${'<div>'.repeat(500)}${'</p>'.repeat(60_000)}`;
+    const { $ } = page(nested);
+    expect(() => $('div').each((_, div) => void $(div).html())).toThrow(refusal('its HTML'));
+    expect(() =>
+      page(nested)
+        .css('div')
+        .map((div) => div.get()),
+    ).toThrow(refusal('its HTML'));
+  });
+
   test.each([
     ['p ~ p', siblings],
     ['p:nth-child(2n)', siblings],

@@ -9,6 +9,9 @@ verbs.register('throttle', { 'crawl' }, function(crawl, args)
     d.delays[args.source] = args.delayMs
     delayTimer.countFromLastLease(crawl, d)
   end
-  if args.forMs then d.blockedUntil = math.max(d.blockedUntil, domains.atMostADay(crawl, args.forMs)) end
+  if args.forMs then
+    if d.blockedUntil <= crawl.nowMs then events.domainPaused(crawl, args.domain, args.forMs, args.source) end
+    d.blockedUntil = math.max(d.blockedUntil, domains.atMostADay(crawl, args.forMs))
+  end
   domains.markChanged(crawl, d)
 end)

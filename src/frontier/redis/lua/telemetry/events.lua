@@ -7,6 +7,25 @@ function events.add(crawl, kind, fields, agoMs)
   redis.call('HSET', crawl.keys.telemetry, 'event:' .. lists.digits(number % limits.MAX_EVENTS), cjson.encode(fields))
 end
 
+-- A domain is left alone for all nodes. The event of the first one counts the others soon after it, so that a crawl of many domains does
+-- not lose all other events.
+function events.domainPaused(crawl, domain, forMs, source)
+  if forMs < limits.TOLD_PAUSE_MS then return end
+  local at = crawl.keys.telemetry
+  local number = reader.number(redis.call('HGET', at, 'events')) or 0
+  local field = 'event:' .. lists.digits(number % limits.MAX_EVENTS)
+  local text = redis.call('HGET', at, field)
+  local last = text and reader.json(text)
+  local isLast = type(last) == 'table' and last.kind == 'domain_paused'
+  if isLast and crawl.wallMs - (tonumber(last.atMs) or 0) < limits.PAUSES_TOGETHER_MS then
+    last.more = (tonumber(last.more) or 0) + 1
+    redis.call('HSET', at, field, cjson.encode(last))
+    return
+  end
+  local reason = source == 'retry-after' and 'retry_after' or 'no_answer'
+  events.add(crawl, 'domain_paused', { domain = domain, forMs = forMs, reason = reason, more = 0 })
+end
+
 -- A node was declared dead: the event, and what stats show of it for a day.
 function events.nodeDied(crawl, incarnation)
   local at, info, held = crawl.keys.telemetry, nodes.info(crawl, incarnation), nodes.held(crawl, incarnation)
