@@ -17,6 +17,7 @@ export const joinOptions = {
     nodeTimeoutMs: 600_000,
     failedLimit: 1_000,
     queueLimit: 0,
+    memoryLimit: 0,
     pagesPerDomain: 0,
     slots: null,
     autothrottle: null,

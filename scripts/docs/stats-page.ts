@@ -20,6 +20,10 @@ const ends: readonly (readonly [reason: string, meaning: string])[] = [
     'requests_lost',
     'nothing was left to crawl, but requests were lost: their records vanished from the store',
   ],
+  [
+    'memory_limit',
+    'seeds waited for `WAIT_TIMEOUT`, as the crawl took more than `SCHEDULER_MEMORY_LIMIT` and nothing was in progress',
+  ],
   ['crawl_stalled', 'requests were left that no node could find, also after their queues were rebuilt'],
   ['frontier_gone', 'the records of the crawl vanished from the store'],
 ];

@@ -300,6 +300,8 @@ export interface RunTotals {
   /** Pages that answered with an error, and whether any page was processed (`RunSnapshot`). */
   readonly errorPages: number;
   readonly hasGoodPage: boolean;
+  /** Links that were dropped because of SCHEDULER_QUEUE_LIMIT or SCHEDULER_MEMORY_LIMIT. */
+  readonly dropped: number;
   /** Pages that ended in the run, by their final status, and requests that failed, by reason (`endingCounters`). */
   readonly statuses: Readonly<Record<string, number>>;
   readonly failures: Readonly<Record<string, number>>;

@@ -97,7 +97,8 @@ export function backups(crawl: () => Crawl): void {
 
     /** What of a crawl must be the same again. */
     const picture = async (frontier: Frontier) => {
-      const { nodes, bytes, run, domains, queueLimit, usedAtMs, ...snapshot } = await frontier.snapshot();
+      const { nodes, bytes, run, domains, queueLimit, memoryLimit, usedAtMs, ...snapshot } =
+        await frontier.snapshot();
       return {
         // Its writers show no sign of life after a restore.
         snapshot: { ...snapshot, outbox: snapshot.outbox.map((feed) => ({ ...feed, seenAtMs: 0 })) },

@@ -1,6 +1,7 @@
 /** A bounded queue: seeds wait outside of it, and links that find it twice full are dropped, not forgotten. */
 import { describe, expect, it } from 'vitest';
 import type { FrontierRequest } from '../../src/frontier/frontier.js';
+import { assessNow } from '../../src/frontier/telemetry/assess.js';
 import { type Crawl, commit, request, retry, take, takeOne } from './world.js';
 
 const named = (prefix: string, count: number): FrontierRequest[] =>
@@ -76,6 +77,42 @@ export function queueLimit(crawl: () => Crawl): void {
       await crawl().node();
       expect(await one.frontier.push(named('page', 4), 'links')).toEqual({ accepted: 2, duplicates: 2 });
       expect((await one.frontier.lease(0, 0)).crawl.full).toBe(false);
+    });
+
+    it('of its size holds seeds back and drops links, until it is measured to be smaller, or the limit is raised', async () => {
+      const { frontier } = await crawl().node({ tunables: { memoryLimit: 20_000 } });
+      const full = async () => (await frontier.lease(0, 0)).crawl.full;
+      const measure = async () => {
+        const { point, assessment, storedBytes } = (await assessNow(frontier.telemetry, 1))!;
+        await frontier.telemetry.record(point, assessment, 5, storedBytes);
+        return assessment;
+      };
+      await measure();
+      expect(await full()).toBe(false);
+      const text = 'x'.repeat(1_000);
+      const items = Array.from({ length: 40 }, (_, n) => JSON.stringify({ n, text }));
+      await frontier.push(named('page', 3), 'start');
+      await commit(frontier, await takeOne(frontier), undefined, { items });
+      expect(await full()).toBe(false);
+      await frontier.appendSeeds(['https://a.example/']);
+      const assessment = await measure();
+      expect(assessment).toMatchObject({ limitedBy: 'queue_limit' });
+      expect(assessment.sentence).toMatch(
+        /SCHEDULER_MEMORY_LIMIT is 20.0 KB: links are dropped, and 1 seed wait/,
+      );
+      expect(await full()).toBe(true);
+      expect(await frontier.push(named('link', 3), 'links')).toMatchObject({ accepted: 0, dropped: 3 });
+      expect(await frontier.push(named('seed', 3), 'seeds')).toEqual({ accepted: 3, duplicates: 0 });
+      expect(await frontier.snapshot()).toMatchObject({ memoryLimit: 20_000 });
+      await frontier.clear(['items'], { force: true });
+      await measure();
+      expect(await full()).toBe(false);
+      await commit(frontier, await takeOne(frontier), undefined, { items });
+      await measure();
+      expect(await full()).toBe(true);
+      await crawl().node({ tunables: { memoryLimit: 0 } });
+      expect(await full()).toBe(false);
+      expect(await frontier.push(named('link', 3), 'links')).toMatchObject({ accepted: 3 });
     });
 
     it('is unknown before the first node, and nothing is dropped', async () => {

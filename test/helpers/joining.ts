@@ -12,6 +12,7 @@ export const defaultTunables: Tunables = {
   nodeTimeoutMs: 30_000,
   failedLimit: 100,
   queueLimit: 0,
+  memoryLimit: 0,
   pagesPerDomain: 0,
   slots: null,
   autothrottle: null,

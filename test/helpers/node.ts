@@ -82,6 +82,7 @@ export function nodeOptions(some: Partial<NodeOptions> = {}): NodeOptions {
       nodeTimeoutMs: 5_000,
       failedLimit: 1_000,
       queueLimit: 0,
+      memoryLimit: 0,
       pagesPerDomain: 0,
       slots: null,
       autothrottle: null,

@@ -73,6 +73,11 @@ export function printSummary(output: Context, summary: Summary): void {
   const hidden = deadEnds.length - SHOWN_DEAD_ENDS;
   if (hidden > 0)
     say(`${howMany(hidden, 'more kind')} of such pages, requests, items and seeds: --json shows all`);
+  const dropped = run?.dropped ?? 0;
+  if (dropped > 0)
+    say(
+      `${howMany(dropped, 'link')} of the run dropped, as the queue or the crawl was at its limit (SCHEDULER_QUEUE_LIMIT, SCHEDULER_MEMORY_LIMIT); a page that has them again brings them back`,
+    );
   const isKept = persist || reason !== 'finished';
   const args = crawlArguments(context, { spider, job });
   if (isKept && deadEnds.some(({ what }) => what.startsWith('status ')))

@@ -120,6 +120,7 @@ function storageLines(stats: CrawlStats, paint: Paint, nowMs: number): string[] 
   const sizes = Object.entries(bytes)
     .filter(([name, size]) => size > 0 || name === 'frontier' || name === 'dupefilter')
     .map(([name, size]) => `${name} ${byteSize(size)}`);
+  const most = stats.memoryLimit ? ` (SCHEDULER_MEMORY_LIMIT ${byteSize(stats.memoryLimit)})` : '';
   const format = `data format ${stats.format}`;
   const shared =
     shape === null
@@ -133,7 +134,7 @@ function storageLines(stats: CrawlStats, paint: Paint, nowMs: number): string[] 
   const line = (label: string, text: string) => `  ${paint('dim', label.padEnd(6))}  ${text}`;
   return [
     ...(stats.run === null ? [] : [line('run', runText(stats, nowMs))]),
-    line(engine === 'redis' ? 'memory' : 'size', sizes.join(' · ')),
+    line(engine === 'redis' ? 'memory' : 'size', `${sizes.join(' · ')}${most}`),
     line('shape', shared.join(' · ')),
   ];
 }

@@ -1,6 +1,6 @@
 /** The notice of `seed` while it waits for space in the queue. */
 import type { FullQueue } from '../../crawler/seeds/queue-room.js';
-import { n } from '../../format-amounts.js';
+import { byteSize, n } from '../../format-amounts.js';
 
 /**
  * Prints one notice each time the queue becomes full, with what to do.
@@ -18,9 +18,11 @@ export function fullQueueNotice(
         full.nodes === 0
           ? `no node is crawling: start one with "crawlnode crawl ${crawl}"`
           : 'nodes make room';
-      say(
-        `the queue is full (${n(full.waiting)} requests wait, SCHEDULER_QUEUE_LIMIT is ${n(full.limit)}); waiting, ${nodes}`,
-      );
+      const why =
+        full.memory === null
+          ? `the queue is full (${n(full.waiting)} requests wait, SCHEDULER_QUEUE_LIMIT is ${n(full.limit)})`
+          : `the crawl takes ${byteSize(full.memory.bytes)} in the store (SCHEDULER_MEMORY_LIMIT is ${byteSize(full.memory.limit)})`;
+      say(`${why}; waiting, ${nodes}`);
     }
     isWaiting = full !== null;
   };

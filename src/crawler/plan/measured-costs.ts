@@ -61,6 +61,8 @@ function spentOver(points: readonly HistoryPoint[]) {
     const pages = point.pages - (before?.pages ?? point.pages);
     // A total that has decreased was reset.
     if (before === undefined || pages < 0 || point.atMs - before.atMs > MOST_APART_MS) continue;
+    // The CPU of a node that has left is missing in the point, and its pages are not.
+    if (point.nodes < before.nodes) continue;
     const forMs = point.atMs - before.atMs;
     spent.pages += pages;
     spent.nodeMs += point.nodesCpu * forMs;

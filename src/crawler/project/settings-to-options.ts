@@ -191,6 +191,7 @@ export function nodeOptionsOf(
       nodeTimeoutMs: ms(settings.NODE_TIMEOUT),
       failedLimit: settings.FAILED_LIMIT,
       queueLimit: settings.SCHEDULER_QUEUE_LIMIT,
+      memoryLimit: settings.SCHEDULER_MEMORY_LIMIT,
       pagesPerDomain: settings.URL_PAGES_PER_DOMAIN_LIMIT,
       slots: slotsOf(settings),
       autothrottle: autoThrottleOf(settings),

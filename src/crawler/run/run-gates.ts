@@ -99,14 +99,14 @@ export function latestTotals(runs: readonly (RunTotals | null)[]): RunTotals | n
   const readings = runs.filter((run) => run !== null);
   const first = readings[0];
   if (first === undefined) return null;
-  const largest = (of: 'items' | 'failed' | 'errorPages' | 'redirects') =>
+  const largest = (of: 'items' | 'failed' | 'errorPages' | 'dropped' | 'redirects') =>
     Math.max(...readings.map((run) => run[of]));
   const most = (of: 'statuses' | 'failures') =>
     readings.map((run) => run[of]).reduce((a, b) => (sumOf(b) > sumOf(a) ? b : a));
   return {
     id: first.id,
     ...{ items: largest('items'), failed: largest('failed'), errorPages: largest('errorPages') },
-    redirects: largest('redirects'),
+    ...{ dropped: largest('dropped'), redirects: largest('redirects') },
     hasGoodPage: readings.some(({ hasGoodPage }) => hasGoodPage),
     ...{ statuses: most('statuses'), failures: most('failures') },
     leased: Math.min(...readings.map(({ leased }) => leased)),

@@ -1,9 +1,10 @@
 /**
  * Limit pushes of seeds to the room in the queue. Seeds are never dropped: while the queue of a crawl is at
- * SCHEDULER_QUEUE_LIMIT, `seed` waits until nodes have processed requests.
+ * SCHEDULER_QUEUE_LIMIT, or the crawl at SCHEDULER_MEMORY_LIMIT, `seed` waits until nodes have processed requests.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Frontier, Snapshot } from '../../frontier/frontier.js';
+import { limitedBytes } from '../../frontier/types/reports.js';
 
 /** How often a full queue is checked. */
 const CHECK_INTERVAL_MS = 250;
@@ -23,6 +24,8 @@ export interface FullQueue {
   readonly waiting: number;
   readonly limit: number;
   readonly nodes: number;
+  /** What the crawl takes, where that is at its limit; else null. */
+  readonly memory: { readonly bytes: number; readonly limit: number } | null;
 }
 
 /** A `push` like that of the frontier. It pushes parts that fit into the queue, one after the other. */
@@ -33,7 +36,8 @@ export function pushWithinRoom({ frontier, limit, onWait, stop }: QueueRoom): Pi
   const waitForRoom = async () => {
     for (let waited = false; ; waited = true) {
       const full = fullness(await frontier.snapshot(), limit);
-      room = full.limit === 0 ? Number.POSITIVE_INFINITY : full.limit - full.waiting;
+      const inQueue = full.limit === 0 ? Number.POSITIVE_INFINITY : full.limit - full.waiting;
+      room = full.memory === null ? inQueue : 0;
       if (room > 0 || stop.aborted) {
         if (waited) onWait(null);
         return;
@@ -69,6 +73,10 @@ export function pushWithinRoom({ frontier, limit, onWait, stop }: QueueRoom): Pi
   };
 }
 
-function fullness({ pending, delayed, queueLimit, nodes }: Snapshot, limit: number): FullQueue {
-  return { waiting: pending + delayed, limit: queueLimit ?? limit, nodes: nodes.length };
+function fullness(snapshot: Snapshot, limit: number): FullQueue {
+  const { pending, delayed, queueLimit, memoryLimit, bytes, nodes } = snapshot;
+  const memory = { bytes: limitedBytes(bytes), limit: memoryLimit ?? 0 };
+  const isFull = memory.limit > 0 && memory.bytes >= memory.limit;
+  const counts = { waiting: pending + delayed, limit: queueLimit ?? limit, nodes: nodes.length };
+  return { ...counts, memory: isFull ? memory : null };
 }

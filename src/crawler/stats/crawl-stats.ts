@@ -104,6 +104,8 @@ export interface CrawlStats {
   readonly beganAtMs: number | null;
   /** When a node or a command last changed it. */
   readonly usedAtMs: number | null;
+  /** SCHEDULER_MEMORY_LIMIT of the latest node, in bytes; 0 for none, null before the first. It limits `bytes` without `startUrls`. */
+  readonly memoryLimit: number | null;
 }
 
 /** An item pipeline with `committed`. */
@@ -159,6 +161,7 @@ export function statsOf(
       worstDomains: [],
       beganAtMs: snapshot.beganAtMs,
       usedAtMs: snapshot.usedAtMs,
+      memoryLimit: snapshot.memoryLimit,
     },
   };
 }

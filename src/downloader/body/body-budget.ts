@@ -166,8 +166,7 @@ class PageQueue {
       if (this.#runningBytes + page.bytes > limitBytes) return;
       this.#waiting.delete(page);
       this.#runningBytes += page.bytes;
-      collectGarbage();
-      page.start();
+      void collectGarbage().then(page.start);
     }
   }
 }

@@ -98,7 +98,8 @@ CREATE TABLE tally (
   run_error_pages INTEGER NOT NULL,      -- done requests whose pages answered with an error
   run_good_pages INTEGER NOT NULL,       -- pages that were processed
   cookie_version INTEGER NOT NULL,       -- given last to a set of cookies
-  cookie_floor   INTEGER NOT NULL        -- removals of cookies up to this version may be forgotten
+  cookie_floor   INTEGER NOT NULL,       -- removals of cookies up to this version may be forgotten
+  stored_bytes   INTEGER NOT NULL        -- what the crawl took when it was last measured, under a memoryLimit
 ) STRICT;
 
 -- A node that joined: one incarnation.

@@ -59,6 +59,7 @@ export const tunableSettings: Readonly<Record<keyof Tunables, string>> = {
   nodeTimeoutMs: 'NODE_TIMEOUT',
   failedLimit: 'FAILED_LIMIT',
   queueLimit: 'SCHEDULER_QUEUE_LIMIT',
+  memoryLimit: 'SCHEDULER_MEMORY_LIMIT',
   pagesPerDomain: 'URL_PAGES_PER_DOMAIN_LIMIT',
   slots: 'DOWNLOAD_SLOTS',
   autothrottle: 'AUTOTHROTTLE',

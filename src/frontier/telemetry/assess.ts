@@ -14,10 +14,11 @@ export function aged(assessment: Assessment, ageMs: number): Assessment {
   return { ...assessment, eta: { ...eta, seconds: Math.max(0, Math.round(eta.seconds - ageMs / 1_000)) } };
 }
 
-/** What was found out, and the point of the history that belongs to it. */
+/** What was found out, the point of the history that belongs to it, and `CrawlFacts.storedBytes`. */
 export interface Assessed {
   readonly point: HistoryPoint;
   readonly assessment: Assessment;
+  readonly storedBytes: number;
 }
 
 /** Assess a crawl as its store has it now; null without one. @param scaleMax the most nodes that are wanted */
@@ -53,7 +54,7 @@ export function assess(facts: CrawlFacts, history: readonly HistoryPoint[], scal
     ...{ nodes: liveNodes, limitedBy, wantedNodes: needed },
     ...{ nodesCpu: hundredths(sum(facts.nodes.map(({ cpu }) => cpu))), storeCpuSeconds },
   };
-  return { point, assessment };
+  return { point, assessment, storedBytes: facts.storedBytes };
 }
 
 const hundredths = (number: number): number => Math.round(number * 100) / 100;

@@ -1,5 +1,5 @@
 /** What keeps a crawl from being faster, and a sentence that says it with its numbers. */
-import { duration, howMany, n } from '../../format-amounts.js';
+import { byteSize, duration, howMany, n } from '../../format-amounts.js';
 import { budgetOf } from '../budgets.js';
 import type { CrawlFacts, DomainState, LimitedBy, NodeObstacle } from '../types/telemetry.js';
 import { leasable, leasableOf, least, slotsUsed, sum } from './demand.js';
@@ -53,10 +53,17 @@ function byObstacle({ nodes }: CrawlFacts): Limit | null {
 
 function byRequests(facts: CrawlFacts): Limit {
   const { nodes, pending, delayed, startUrls, queueLimit, leased, delayedDueInMs } = facts;
+  const { memoryLimit, storedBytes } = facts;
   const slots = sum(nodes.map((node) => node.slots));
   const used = slotsUsed(nodes);
   const canLease = least(leasable(facts));
   const ofSlots = `${n(used)} of ${howMany(slots, 'slot')} in use`;
+  if (memoryLimit > 0 && storedBytes >= memoryLimit) {
+    return limit(
+      'queue_limit',
+      `${ofSlots}; the crawl takes ${byteSize(storedBytes)} in the store, SCHEDULER_MEMORY_LIMIT is ${byteSize(memoryLimit)}: links are dropped${startUrls > 0 ? `, and ${howMany(startUrls, 'seed')} wait` : ''}`,
+    );
+  }
   if (canLease > 0 && used + canLease >= slots * ALL_SLOTS) {
     return limit(
       'nodes',

@@ -39,6 +39,11 @@ export interface Tunables {
    */
   readonly queueLimit: number;
   /**
+   * SCHEDULER_MEMORY_LIMIT: while the crawl takes so many bytes in the store, the intake of seeds pauses and discovered requests are
+   * dropped, as beyond `queueLimit`. Measured with each point of the history. 0 is no limit.
+   */
+  readonly memoryLimit: number;
+  /**
    * URL_PAGES_PER_DOMAIN_LIMIT: of each domain at most so many requests are accepted, counted until the crawl has finished.
    * Links beyond it are dropped. Start requests and seeds are counted, and never dropped. 0 is no limit.
    */

@@ -51,12 +51,19 @@ export interface Snapshot {
   readonly shape: Shape | null;
   /** `Tunables.queueLimit` of the latest node; null before the first. */
   readonly queueLimit: number | null;
+  /** `Tunables.memoryLimit` likewise. */
+  readonly memoryLimit: number | null;
   /** When the crawl began, with its first request or node since a reset; null when there is no crawl. */
   readonly beganAtMs: number | null;
   /** When a node or a command last changed the crawl, to about a second; null when there is no crawl. */
   readonly usedAtMs: number | null;
   /** Since when the dupefilter records fingerprints: the beginning of the crawl, or the last reset of the dupefilter. */
   readonly seenSinceMs: number | null;
+}
+
+/** What of a crawl counts to `Tunables.memoryLimit`: all but the seeds in their keys, which others put there. */
+export function limitedBytes({ frontier, dupefilter, items, stats }: Snapshot['bytes']): number {
+  return frontier + dupefilter + items + stats;
 }
 
 export interface NodeSnapshot extends NodeInfo {

@@ -144,6 +144,9 @@ export interface CrawlFacts {
   readonly items: number;
   readonly retries: number;
   readonly queueLimit: number;
+  /** `Tunables.memoryLimit`, and what it limits: `crawlBytes` as it is now; 0 without a limit, as it is not measured then. */
+  readonly memoryLimit: number;
+  readonly storedBytes: number;
   /** Committed items that wait to be written. */
   readonly outbox: number;
   /** Domains with pending requests; and those of them that may be leased from now. */
@@ -239,8 +242,11 @@ export interface Telemetry {
   report(incarnation: string, report: NodeReport): Promise<boolean>;
   /** Read what a point of the history is made of; null without a crawl. */
   facts(): Promise<CrawlFacts | null>;
-  /** Keep a point of the history and the assessment that belongs to it. @param minutes how many points a minute apart are kept */
-  record(point: HistoryPoint, assessment: Assessment, minutes: number): Promise<void>;
+  /**
+   * Keep a point of the history and the assessment that belongs to it.
+   * @param minutes how many points a minute apart are kept @param storedBytes as in `CrawlFacts`; `Tunables.memoryLimit` goes by it
+   */
+  record(point: HistoryPoint, assessment: Assessment, minutes: number, storedBytes?: number): Promise<void>;
   /** The points of a span of time, in order; none where no node ran. */
   history(step: HistoryStep, fromMs: number, toMs: number): Promise<HistoryPoint[]>;
   /** The last events, oldest first: those after a number, at most `MAX_EVENTS`. */

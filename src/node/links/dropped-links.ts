@@ -7,7 +7,7 @@ import type { Logger } from '../../log.js';
 
 const messages = {
   dropped:
-    'the queue holds twice SCHEDULER_QUEUE_LIMIT: new links are dropped until it has room, and counted as scheduler/dropped; they are not remembered as seen',
+    'the queue holds twice SCHEDULER_QUEUE_LIMIT, or the crawl takes more than SCHEDULER_MEMORY_LIMIT: new links are dropped until there is room, and counted as scheduler/dropped; they are not remembered as seen',
   trapped:
     'a domain has as many pages as URL_PAGES_PER_DOMAIN_LIMIT allows: new links to it are dropped, and counted as trap/domain_pages; they are not remembered as seen',
 } as const;

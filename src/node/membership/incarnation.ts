@@ -178,6 +178,7 @@ export class Incarnation {
     return {
       exitWhenDone: options.exitWhenDone,
       startTimeoutMs: options.startTimeoutMs,
+      waitTimeoutMs: options.waitTimeoutMs,
       maxIdleMs: options.maxIdleMs,
       joinedForMs: performance.now() - this.#joinedAt,
       worked: this.#node.tally.pages > 0 || found.pending + found.delayed + found.leased > 0,

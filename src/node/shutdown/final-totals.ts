@@ -44,8 +44,8 @@ export function totalsOf({ done, failed, counters }: Snapshot): CrawlTotals {
 function runTotals(run: RunSnapshot, leased: number, isOver: boolean): RunTotals {
   const { id, items, failed, errorPages, hasGoodPage, counters } = run;
   const counts = { statuses: pagesByStatus(counters), failures: failuresByReason(counters) };
-  const redirects = counters['redirect/count'] ?? 0;
-  return { id, items, failed, errorPages, hasGoodPage, ...counts, redirects, leased, isOver };
+  const { 'scheduler/dropped': dropped = 0, 'redirect/count': redirects = 0 } = counters;
+  return { id, items, failed, errorPages, hasGoodPage, dropped, ...counts, redirects, leased, isOver };
 }
 
 /** A run ends when it is finished or closed for all nodes, and when its last node leaves, for whatever reason. */

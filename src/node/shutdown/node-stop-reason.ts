@@ -24,6 +24,8 @@ export interface NodeView {
   readonly exitWhenDone: boolean;
   readonly startTimeoutMs: number;
   readonly maxIdleMs: number;
+  /** WAIT_TIMEOUT; 0 is without end. */
+  readonly waitTimeoutMs: number;
   /** Since this node joined. */
   readonly joinedForMs: number;
   /** Whether there were requests when it joined, or it has processed some since. */
@@ -49,12 +51,28 @@ export function crawlEnding(crawl: CrawlState, view: NodeView): NodeEnding | nul
   if (crawl.control === 'stopping') return ending('stopped');
   if (crawl.stall === 'hopeless') return stalled(view);
   if (isIdleTooLong(crawl, view)) return withLosses(ending('finished', nothingToDo(view)), crawl, view);
-  if (!view.exitWhenDone || !crawl.finished) return null;
+  if (!view.exitWhenDone) return null;
+  if (!crawl.finished) return isMemoryFullTooLong(crawl, view) ? memoryFull(view) : null;
   // Also where this run had nothing to do: it would take what an earlier one has lost for done.
   if (crawl.lost > 0) return withLosses(ending('finished'), crawl, view);
   if (crawl.acceptedInRun > 0 || view.worked) return ending('finished');
   if (view.startedBefore) return ending('finished', `${nothingNew(view)}; ${howToCrawlAgain(view)}`);
   return view.joinedForMs >= view.startTimeoutMs ? ending('finished', nothingCame(view)) : null;
+}
+
+/** Nothing is in the queue, so only SCHEDULER_MEMORY_LIMIT can keep seeds out of it, and the nodes can do nothing about that. */
+function isMemoryFullTooLong(
+  { full, idleMs, seedsWaiting }: CrawlState,
+  { waitTimeoutMs }: NodeView,
+): boolean {
+  return full && seedsWaiting > 0 && waitTimeoutMs > 0 && idleMs >= waitTimeoutMs;
+}
+
+function memoryFull({ waitTimeoutMs }: NodeView): NodeEnding {
+  const message =
+    'seeds wait, as the crawl takes more than SCHEDULER_MEMORY_LIMIT in the store and nothing in progress makes room: raise the limit, take items out ' +
+    `of the items list, or choose a smaller DUPEFILTER_CLASS; waited ${waitTimeoutMs / 1_000} s for it (WAIT_TIMEOUT)`;
+  return { reason: 'memory_limit', exitCode: 1, message, leave: true, hasWaited: true };
 }
 
 /** Waiting would never end. */

@@ -76,7 +76,9 @@ export class Reporter {
     if (!(await telemetry.report(incarnation, report))) return;
     const { historyMinutes, scaleMax } = this.#options;
     const assessed = await assessNow(telemetry, scaleMax);
-    if (assessed !== null) await telemetry.record(assessed.point, assessed.assessment, historyMinutes);
+    if (assessed === null) return;
+    const { point, assessment, storedBytes } = assessed;
+    await telemetry.record(point, assessment, historyMinutes, storedBytes);
   }
 
   /** The next report: the domains with failures first, then those with most pages. */

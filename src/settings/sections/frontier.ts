@@ -76,6 +76,13 @@ export const frontierSettings = {
    * holds for all nodes. Unit: requests. Default: 0.
    */
   SCHEDULER_QUEUE_LIMIT: integer({ default: 0, unit: 'requests' }),
+  /**
+   * Maximum size of the crawl in the store: requests, dupefilter, items list and counters, without seeds that
+   * wait in their keys. It is measured every 10 seconds; a Redis user without MEMORY USAGE cannot measure it.
+   * Above it, seeds wait in their keys, and discovered links are dropped and counted. 0 is no limit. The value
+   * of the latest crawl command holds for all nodes. Unit: bytes. Default: 0.
+   */
+  SCHEDULER_MEMORY_LIMIT: integer({ default: 0, unit: 'bytes' }),
   /** All nodes leave when all of them have been idle for this long. 0 is never. Unit: seconds. Default: 0. */
   MAX_IDLE_TIME_BEFORE_CLOSE: integer({ default: 0, unit: 'seconds' }),
   /**

@@ -141,7 +141,7 @@ describe.each(engines)('on the %s engine', (engine) => {
         'eta',
         'wantedNodes',
       ],
-      ...['storeMemory', 'deadNodes', 'worstDomains', 'beganAtMs', 'usedAtMs'],
+      ...['storeMemory', 'deadNodes', 'worstDomains', 'beganAtMs', 'usedAtMs', 'memoryLimit'],
     ]);
     expect(Object.keys(first.bytes).slice(0, 2)).toEqual(['frontier', 'dupefilter']);
     expect([first.spider, first.job, first.pending, second.spider, second.pending]).toEqual([

@@ -36,7 +36,7 @@ export const crawlStats = (changed: Partial<CrawlStats> = {}): CrawlStats => {
       storeMemory: null,
       deadNodes: [],
       worstDomains: [],
-      ...{ beganAtMs: 0, usedAtMs: 0 },
+      ...{ beganAtMs: 0, usedAtMs: 0, memoryLimit: null },
     },
     shape: {
       queueClass: 'PriorityQueue',

@@ -36,7 +36,7 @@ it('a page costs what all nodes, slots and the server spent in the time of the h
   expect(costs.redisMs).toBeCloseTo(6_000 / 1_800);
 });
 
-it('a time without nodes, and a reset, do not count', () => {
+it('a time without nodes or in which a node left, and a reset, do not count', () => {
   const idle = costsOf(
     crawl,
     points((n) => ({ atMs: n * 15_000 + (n === 3 ? 600_000 : 0) })),
@@ -47,6 +47,12 @@ it('a time without nodes, and a reset, do not count', () => {
     costsOf(
       crawl,
       points((n) => ({ pages: n === 3 ? 0 : n * 600 })),
+    ).pages,
+  ).toBe(1_200);
+  expect(
+    costsOf(
+      crawl,
+      points((n) => ({ nodes: n === 3 ? 1 : 2 })),
     ).pages,
   ).toBe(1_200);
 });

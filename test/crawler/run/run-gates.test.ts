@@ -7,6 +7,7 @@ const run = (items: number, failed = 0, isOver = true) => ({
   ...{
     errorPages: 0,
     hasGoodPage: true,
+    dropped: 0,
     redirects: 0,
     leased: 0,
     statuses: {} as Record<string, number>,

@@ -144,7 +144,7 @@ const life: Step[] = [
     const snapshot = await node.snapshot();
     return {
       ...snapshot,
-      ...{ bytes: 0, nodes: 0, run: 0, beganAtMs: 0, usedAtMs: 0, seenSinceMs: 0, counters: 0 },
+      ...{ bytes: 0, nodes: 0, run: 0, beganAtMs: 0, seenSinceMs: 0, usedAtMs: 0, counters: 0 },
       outbox: snapshot.outbox.map((feed) => ({ ...feed, seenAtMs: 0 })),
     };
   },

@@ -37,6 +37,7 @@ const crawl = (more: Partial<CrawlFacts> = {}): CrawlFacts => {
     ...{ pending: total('pending'), leased: total('leased'), outbox: 0, nodes, liveNodes: nodes.length },
     queuedDomains: all.filter(({ pending }) => pending > 0).length,
     ...{ readyDomains: ready.length, ready, busy, storeCpuSeconds: null },
+    ...{ memoryLimit: 0, storedBytes: 0 },
     ...more,
   };
 };

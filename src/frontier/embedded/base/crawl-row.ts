@@ -107,6 +107,7 @@ const noCounts = {
   run_good_pages: 0,
   cookie_version: 0,
   cookie_floor: 0,
+  stored_bytes: 0,
 };
 
 export type TallyRow = { readonly space: number } & typeof noCounts;
@@ -125,6 +126,7 @@ const firstTunables: Tunables = {
   nodeTimeoutMs: FIRST_NODE_TIMEOUT_MS,
   failedLimit: FIRST_FAILED_LIMIT,
   queueLimit: 0,
+  memoryLimit: 0,
   pagesPerDomain: 0,
   slots: null,
   autothrottle: null,

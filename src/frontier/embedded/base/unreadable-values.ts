@@ -77,7 +77,7 @@ const holds: Readonly<Record<string, string>> = {
     'tunables',
     object('tunables', {
       ...{ delayMs: NUMBER, concurrencyPerDomain: NUMBER, nodeTimeoutMs: NUMBER, failedLimit: NUMBER },
-      ...{ queueLimit: NUMBER, pagesPerDomain: NUMBER, randomizeDelay: FLAG },
+      ...{ queueLimit: NUMBER, memoryLimit: NUMBER, pagesPerDomain: NUMBER, randomizeDelay: FLAG },
       ...{ slots: MAYBE_OBJECT, autothrottle: MAYBE_OBJECT },
     }),
   ),

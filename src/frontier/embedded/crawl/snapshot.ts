@@ -39,13 +39,7 @@ export function takeSnapshot(tx: Transaction): Snapshot {
     seenExpires: false,
     items: spaces.items.entries,
     domains: tally.domains,
-    bytes: {
-      frontier: requestBytes(tx, openWork(tally) + tally.failed),
-      dupefilter: tx.dupefilter.bytes(),
-      startUrls: sum(spaces.startUrls.map(({ good }) => listBytes(tx, good, 'value'))),
-      items: listBytes(tx, spaces.items, 'text'),
-      stats: listBytes(tx, spaces.stats, 'name'),
-    },
+    bytes: partBytes(tx, tally),
     memory: null,
     deadNodes: deadNodesOf(textOf(tx, 'dead')),
     assessment: assessmentOf(textOf(tx, 'assessment')),
@@ -57,9 +51,22 @@ export function takeSnapshot(tx: Transaction): Snapshot {
     control: crawl?.control ?? 'running',
     shape: crawl === null ? null : agreedShape(crawl),
     queueLimit: crawl === null || crawl.run === null ? null : crawl.tunables.queueLimit,
+    memoryLimit: crawl === null || crawl.run === null ? null : crawl.tunables.memoryLimit,
     beganAtMs: crawl?.began_at ?? null,
     usedAtMs: crawl === null ? null : Math.max(tx.usedAtMs, crawl.began_at),
     seenSinceMs: crawl?.seen_since ?? null,
+  };
+}
+
+/** Disk space of each part. */
+export function partBytes(tx: Transaction, tally: TallyRow): Snapshot['bytes'] {
+  const { spaces } = tx;
+  return {
+    frontier: requestBytes(tx, openWork(tally) + tally.failed),
+    dupefilter: tx.dupefilter.bytes(),
+    startUrls: sum(spaces.startUrls.map(({ good }) => listBytes(tx, good, 'value'))),
+    items: listBytes(tx, spaces.items, 'text'),
+    stats: listBytes(tx, spaces.stats, 'name'),
   };
 }
 

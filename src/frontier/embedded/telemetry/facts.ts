@@ -2,6 +2,7 @@
 import { sum } from '../../telemetry/demand.js';
 import { factsOf } from '../../telemetry/stored-telemetry.js';
 import { READY_DOMAINS_READ } from '../../types/limits.js';
+import { limitedBytes } from '../../types/reports.js';
 import type {
   CrawlFacts,
   DomainRobots,
@@ -10,6 +11,7 @@ import type {
   KnownDomain,
 } from '../../types/telemetry.js';
 import type { Transaction } from '../base/transaction.js';
+import { partBytes } from '../crawl/snapshot.js';
 import { autoDelayOf, delayOf, dueAtOf, isRandomized, settingsDelayOf } from '../domains/delay-timer.js';
 import { type DomainRow, newDomain } from '../domains/domain-row.js';
 import { concurrencyOf } from '../domains/domain-state.js';
@@ -72,6 +74,8 @@ export function crawlFacts(tx: Transaction): CrawlFacts | null {
     ...{ leased: tally.leased, accepted: tally.accepted, done: tally.done, failures: tally.run_failed },
     ...{ items: counter('item_scraped_count'), retries: counter('retry/count') },
     queueLimit: crawl.tunables.queueLimit,
+    memoryLimit: crawl.tunables.memoryLimit,
+    storedBytes: crawl.tunables.memoryLimit > 0 ? limitedBytes(partBytes(tx, tally)) : 0,
     outbox: sum(readFeedRows(tx).map(({ last, written }) => Math.max(0, last - written))),
     ...{
       queuedDomains: counted.queued,

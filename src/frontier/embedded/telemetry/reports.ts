@@ -36,8 +36,15 @@ export function report(
 }
 
 /** Keep a point of the history. Of two nodes that record the same step, the first one counts. */
-export function record(tx: Transaction, point: HistoryPoint, assessment: Assessment, minutes: number): void {
+export function record(
+  tx: Transaction,
+  point: HistoryPoint,
+  assessment: Assessment,
+  minutes: number,
+  storedBytes = 0,
+): void {
   if (!tx.hasCrawl) return;
+  tx.tally.stored_bytes = storedBytes;
   keep(tx, 'ten_seconds', HISTORY_POINTS, point);
   keep(tx, 'minute', minutes, point);
   setText(tx, 'assessment', JSON.stringify(assessment));

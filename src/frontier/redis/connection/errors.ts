@@ -116,7 +116,7 @@ function unreadableField(what: string, cause: unknown): DamagedStoreError {
 
 /** Those that `lua/domains/domain-limits.lua` checks. */
 const tunables: ReadonlySet<string> = new Set([
-  ...['delay', 'limit', 'slots', 'autothrottle', 'queue_limit', 'pages_per_domain'],
+  ...['delay', 'limit', 'slots', 'autothrottle', 'queue_limit', 'memory_limit', 'pages_per_domain'],
 ]);
 
 /** The crawl would seem to be over, or begin again. */

@@ -46,13 +46,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys, call: Cal
     readNodes(client, keys, crawlClock(meta, serverMs), numberIn(meta.node_timeout, 30_000)),
     readOutbox(client, keys),
     memoryOf(client),
-    byName({
-      frontier: sum([keys.requests, ...internalWords.map(key)], (name) => bytesOf(client, name)),
-      dupefilter: dupefilterBytes(client, keys),
-      startUrls: sum(keys.startUrls, (name) => bytesOf(client, name)),
-      items: bytesOf(client, keys.items),
-      stats: bytesOf(client, keys.stats),
-    }),
+    partBytes(client, keys),
   ]);
   const readings = readStats(stats);
   const number = (name: string): number => numberIn(meta[name], 0);
@@ -82,10 +76,23 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys, call: Cal
     control: (meta.control ?? 'running') as Control,
     shape: readShape(meta),
     queueLimit: instant(meta.queue_limit),
+    memoryLimit: instant(meta.memory_limit),
     beganAtMs: instant(meta.began),
     usedAtMs: meta.clock === undefined ? instant(meta.began) : number('clock') - number('clock_ahead'),
     seenSinceMs: instant(meta.seen_since ?? meta.began),
   };
+}
+
+/** Memory of each part. */
+export function partBytes(client: Client, keys: FrontierKeys): Promise<Snapshot['bytes']> {
+  const internal = internalWords.map((word) => internalKey(keys, word));
+  return byName({
+    frontier: sum([keys.requests, ...internal], (name) => bytesOf(client, name)),
+    dupefilter: dupefilterBytes(client, keys),
+    startUrls: sum(keys.startUrls, (name) => bytesOf(client, name)),
+    items: bytesOf(client, keys.items),
+    stats: bytesOf(client, keys.stats),
+  });
 }
 
 /** A stored number; another value where there is none, or somebody overwrote it with text. */

@@ -27,7 +27,7 @@ const bare = [
 const optional = new Map([
   ['FUNCTION LIST', 'whether it holds functions of other versions of crawlnode stays unknown'],
   ['INFO', 'whether Redis may evict the crawl, or was restored from an older copy, stays unknown'],
-  ['MEMORY USAGE', '"crawlnode stats" shows no sizes'],
+  ['MEMORY USAGE', '"crawlnode stats" shows no sizes, and SCHEDULER_MEMORY_LIMIT has no effect'],
   ['SCAN', '"crawlnode stats" without a spider finds only the crawls of this project'],
 ]);
 

@@ -25,6 +25,7 @@ const tunableNames: readonly (readonly [name: string, key: keyof Tunables])[] = 
   ['node_timeout', 'nodeTimeoutMs'],
   ['failed_limit', 'failedLimit'],
   ['queue_limit', 'queueLimit'],
+  ['memory_limit', 'memoryLimit'],
   ['pages_per_domain', 'pagesPerDomain'],
   ['slots', 'slots'],
   ['autothrottle', 'autothrottle'],

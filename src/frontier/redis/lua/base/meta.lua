@@ -21,7 +21,7 @@
 --   idle_owner, idle_leased   the incarnation that asks them now, and run_leased when it began
 --   idle_asked, idle_asked_at   run_leased when they gave nothing last, and the instant
 --   run_args, run_start  arguments of the run as JSON; the name of its field above
---   delay, randomize, limit, node_timeout, failed_limit, queue_limit, pages_per_domain, slots, autothrottle   the tunables, as
+--   delay, randomize, limit, node_timeout, failed_limit, queue_limit, memory_limit, pages_per_domain, slots, autothrottle   the tunables, as
 --     text: the last two are JSON, see domains/domain-limits.lua and domains/autothrottle.lua
 --   run, run_started, run_ended, run_closed, closing, closing_at, closing_limit   the run, and why it closes or closed
 --   run_leased, run_items, run_errors, run_failed, run_accepted   what all nodes of the run have counted
@@ -31,6 +31,7 @@
 --   budgets              what the run may use up, see requests/budgets.lua
 --   volunteer, hungry, hungry_at, idle_since   see leases/suspects.lua, leases/fair-share.lua,
 --     requests/completion.lua
+--   stored_bytes         what the crawl took in the store when it was last measured, under a memory_limit
 --   killed_at, killed_before   when the last two nodes died that were not processing a suspect, see nodes/recover.lua
 --   cookies, cookies_floor   versions of the cookies, see cookies/cookies.lua
 --   early                pages with links that they pushed before their settles, see requests/early-links.lua
@@ -48,7 +49,7 @@
 
 -- What the verbs of every page read. They are read together. Other fields are read on demand, about 1 µs each.
 local OFTEN = { 'version', 'epoch', 'queue', 'dupefilter', 'control', 'done', 'accepted', 'arrival', 'limit', 'delay',
-  'budgets', 'closing', 'lost', 'run_leased', 'run_items', 'run_accepted', 'run_good', 'queue_limit', 'volunteer', 'hungry', 'idle_since',
+  'budgets', 'closing', 'lost', 'run_leased', 'run_items', 'run_accepted', 'run_good', 'queue_limit', 'memory_limit', 'stored_bytes', 'volunteer', 'hungry', 'idle_since',
   'slots', 'autothrottle', 'cookies', 'pages_per_domain', 'marks', 'marks_gone', 'marks_expire', 'early',
   'clock', 'clock_ahead', 'fields', 'stall_drains' }
 

@@ -31,7 +31,7 @@ end
 -- Refuses a call before its first write where a limit cannot be read: without it the crawl would ask sites too often. The
 -- next node that joins writes all of them.
 function domainLimits.check(crawl)
-  for _, name in ipairs({ 'delay', 'limit', 'slots', 'autothrottle', 'queue_limit', 'pages_per_domain' }) do
+  for _, name in ipairs({ 'delay', 'limit', 'slots', 'autothrottle', 'queue_limit', 'memory_limit', 'pages_per_domain' }) do
     local text = meta.get(crawl, name)
     local isRead = not text or (isWhole[name] and domainLimits.decoded(crawl, name)) or reader.number(text)
     if not isRead then verbs.refuse('CRAWLNODE_FIELD ' .. crawl.keys.meta .. ' ' .. name) end

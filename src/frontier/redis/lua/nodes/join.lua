@@ -4,8 +4,8 @@
 -- The caller is the incarnation. args: info: JSON of the node · shape: JSON, without the dupefilter · queueClass · epoch:
 --   for a new meta · run: id for a new run · budgets (requests/budgets.lua) · hasStart · hasIdle · arguments: JSON, '' without any · start:
 --   the field of meta for start requests under them · startsAgain: a new run pushes them again · tunables: { delay, randomize, limit,
---   node_timeout, failed_limit, queue_limit, pages_per_domain, slots, autothrottle }, texts · flush · known: meta.progress that it
---   knew as it was in the crawl before; absent for one that was not
+--   node_timeout, failed_limit, queue_limit, memory_limit, pages_per_domain, slots, autothrottle }, texts · flush · known: meta.progress
+--   that it knew as it was in the crawl before; absent for one that was not
 -- Returns JSON of status: joined | shape | arguments | restoring | stopping, with the number of others · where it is of another shape: shape, dupefilter, as
 --   found · where the run has other arguments: those · where it joined: found: what the crawl
 --   holds, with the other live nodes (Joined), startPushed, changed: { name, before, after } of tunables, crawl, run,

@@ -60,7 +60,7 @@ verbs.register('facts', { 'no-writes', 'crawl-if-any' }, function(crawl)
     delayedDueInMs = firstDelayed and math.max(0, tonumber(firstDelayed) - crawl.nowMs) or cjson.null,
     leased = redis.call('HLEN', at.leases), accepted = meta.number(crawl, 'accepted'), done = meta.number(crawl, 'done'),
     failures = meta.number(crawl, 'run_failed'), items = counter(crawl, 'item_scraped_count'), retries = counter(crawl, 'retry/count'),
-    queueLimit = meta.number(crawl, 'queue_limit'), outbox = redis.call('HLEN', at.outbox),
+    queueLimit = meta.number(crawl, 'queue_limit'), memoryLimit = meta.number(crawl, 'memory_limit'), outbox = redis.call('HLEN', at.outbox),
     queuedDomains = meta.number(crawl, 'queued_domains'), readyDomains = redis.call('ZCARD', at.ready),
     ready = ready, busy = domainStates.of(crawl, busyNames(crawl, isTaken)),
     nodes = reports(crawl), liveNodes = nodes.heardWithin(crawl, nodes.timeoutMs(crawl)),

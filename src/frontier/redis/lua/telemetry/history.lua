@@ -1,7 +1,7 @@
 -- Keep a point of the history, and the assessment that belongs to it.
 -- Atomic: of two nodes that record the same step, the first one counts.
 --
--- args: point, assessment: JSON · minutes: how many points a minute apart are kept
+-- args: point, assessment: JSON · storedBytes: what the crawl takes, 0 where that does not matter · minutes: how many points a minute apart are kept
 -- O(1), after a time without nodes O(points).
 
 -- Keeps the point of a step, and deletes those of steps that are too long ago.
@@ -26,5 +26,6 @@ verbs.register('record', { 'allow-oom', 'crawl-if-any' }, function(crawl, args)
   keep(crawl, 's', limits.HISTORY_STEP_MS, limits.HISTORY_POINTS, args.point)
   keep(crawl, 'm', limits.HISTORY_LONG_STEP_MS, args.minutes, args.point)
   redis.call('HSET', crawl.keys.telemetry, 'assessment', args.assessment)
+  if meta.number(crawl, 'stored_bytes') ~= args.storedBytes then meta.set(crawl, 'stored_bytes', args.storedBytes) end
   tellLosses(crawl)
 end)
