@@ -154,6 +154,15 @@ describe('the first crawl of a newcomer', () => {
       code: 1,
       stdout: expect.stringContaining('no page of this crawl succeeded: 1 request failed'),
     });
+    // Crawl by crawl, since to check many takes long; as JSON one document.
+    const all = await run('doctor');
+    expect(all).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/\nproblem +bad: [\s\S]*\nok +closes: [\s\S]*\n1 problem\n$/),
+    });
+    expect(JSON.parse((await run('doctor', '--json')).stdout).findings).toHaveLength(
+      all.stdout.trim().split('\n').length - 1,
+    );
     await project.write(
       'spiders/gone.ts',
       parse(

@@ -21,7 +21,7 @@ import type { Logger } from '../../log.js';
 import { totalsOf } from '../../node/shutdown/final-totals.js';
 import { type Context, stderrIsJson } from '../context.js';
 import { exitCodeOf } from '../messages/error-report.js';
-import { addPair, atLeastOne, type Pairs } from '../options/option-parsers.js';
+import { addPair, atLeastOne, collect, type Pairs } from '../options/option-parsers.js';
 import { jobOption, settingTextsOf } from '../options/spider-argument.js';
 import { ignoreStdoutErrors, itemOutput } from '../output-streams.js';
 import { loadSpider, useCrawlInMessages } from '../project/open-project.js';
@@ -260,4 +260,3 @@ function gatesOf(options: Readonly<Record<string, unknown>>): RunGates {
 }
 
 const list = (value: unknown) => (value ?? []) as string[];
-const collect = (value: string, all: string[] = []) => [...all, value];
