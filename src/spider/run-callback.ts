@@ -98,6 +98,8 @@ async function run(
     const call = () => callback.call(spider, argument as never, argument.request.cbKwargs);
     const results = page.add(limits.through === undefined ? call() : limits.through(resultsOfCall(call)));
     await withinTimeout(results, limits.callbackTimeoutMs);
+    if (limits.through === undefined && 'madeRequests' in argument && argument.madeRequests > 0)
+      page.expectRequests(method);
   } catch (error) {
     page.isOver = true;
     page.closing = closingReason(error);
@@ -112,6 +114,8 @@ async function run(
 
 /** Spiders that have yielded an empty item. */
 const warnedOfEmpty = new WeakSet<Spider>();
+/** Spiders that have followed links and yielded no request. */
+const warnedOfNoRequest = new WeakSet<Spider>();
 
 /** Lists may come from a page, as `response.json()` does; thousands within each other would overflow the stack. */
 const MAX_NESTED_LISTS = 100;
@@ -203,6 +207,16 @@ class Page implements PageResult {
     this.#spider.log.warn(
       { url: this.#url },
       'an item has no field with a value, and is stored as {}; are its fields undefined by mistake? This is said once',
+    );
+  }
+
+  /** A callback has followed links. Without `yield` their requests are lost, and neither types nor an error tell so. */
+  expectRequests(method: string): void {
+    if (this.requests.length + this.unfetchable.length > 0 || warnedOfNoRequest.has(this.#spider)) return;
+    warnedOfNoRequest.add(this.#spider);
+    this.#spider.log.warn(
+      { url: this.#url },
+      `${method}() called follow() or followAll() and yielded no request: is "yield" or "yield*" missing before it? This is said once`,
     );
   }
 

@@ -199,6 +199,26 @@ describe('a callback', () => {
     ]);
   });
 
+  it('that follows links and yields none of the requests warns once', async () => {
+    const said: unknown[] = [];
+    class Following extends Probe {
+      override log = spiderLogger({ ...silentLogger, warn: (...given) => void said.push(given) });
+      override *parse(page: Response) {
+        page.followAll('a');
+        yield { url: page.url };
+      }
+      kept(page: Response) {
+        return [page.follow('/a'), page.follow('mailto:a@b.c')];
+      }
+    }
+    const spider = new Following();
+    await runCallback(spider, 'kept', response());
+    expect(said).toEqual([]);
+    await runCallback(spider, null, response());
+    await runCallback(spider, null, response());
+    expect(said).toEqual([[{ url: 'https://example.org/' }, expect.stringContaining('"yield*" missing')]]);
+  });
+
   it.each<[string, (page: Response) => unknown, string]>([
     [
       'a selector that is undefined',

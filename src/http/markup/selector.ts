@@ -10,6 +10,8 @@ import { selectXPath, type XPathVariables } from './xpath/xpath-query.js';
 /** Characters of the HTML of all elements that `getAll()` gives. */
 const MAX_MARKUP_CHARACTERS = 48 * 1024 * 1024;
 
+const LINKS = /^(?:a|area|link|img)$/i;
+
 /**
  * A list of selected elements, or of texts after `::text` and `::attr(name)`.
  * ```ts
@@ -129,9 +131,14 @@ export class SelectorList implements Iterable<SelectorList> {
     const [first] = this.#found;
     if (first === undefined) return null;
     if (typeof first === 'string') return first;
-    const name = first.name.toLowerCase();
-    if (name === 'a' || name === 'area' || name === 'link') return this.attr('href');
-    return name === 'img' ? this.attr('src') : null;
+    if (!LINKS.test(first.name)) return null;
+    return this.attr(first.name.toLowerCase() === 'img' ? 'src' : 'href');
+  }
+
+  /** @internal The name of the first element where it is of a kind that is no link; else null. */
+  nameOfNoLink(): string | null {
+    const [first] = this.#found;
+    return first === undefined || typeof first === 'string' || LINKS.test(first.name) ? null : first.name;
   }
 
   *#rendered(): Generator<string> {

@@ -118,6 +118,8 @@ export class Response<M extends Meta = Meta> {
   readonly flags: readonly string[];
   /** @internal DOWNLOAD_MAX_NODES. */
   readonly maxNodes: number;
+  /** @internal How many requests `follow` and `followAll` have made, whether they were yielded or not. */
+  madeRequests = 0;
   #bodyText: BodyText | undefined;
   #tree: HtmlTree | undefined;
   /** Why there is no tree: the page would be parsed anew at each call. */
@@ -265,8 +267,10 @@ export class Response<M extends Meta = Meta> {
     }
     const href = referenceOf(target);
     if (href === null) {
+      this.#refuseNoLink('follow', target);
       throw new InvalidRequestError(`follow() on ${this.url} was given a selector without a link.`);
     }
+    this.madeRequests += 1;
     const options = optionsOf(followArguments);
     const url = this.#absolute(href) ?? detached(href);
     return tryRequest(url, options) ?? unfetchableRequest(url, options);
@@ -275,6 +279,7 @@ export class Response<M extends Meta = Meta> {
   /**
    * Creates requests for many links of this page. Targets without an http(s) URL are left out.
    * @param targets a CSS selector, the result of css(), or a list of absolute or relative URLs
+   * @throws InvalidRequestError for elements that are no links, such as an `li`
    */
   followAll<K extends CbKwargs = CbKwargs>(
     targets: string | Iterable<string | URL | Selector>,
@@ -289,11 +294,13 @@ export class Response<M extends Meta = Meta> {
     const shared = optionsOf(followArguments);
     for (const target of typeof targets === 'string' ? this.css(targets) : targets) {
       const href = referenceOf(target);
+      if (href === null) this.#refuseNoLink('followAll', target);
       const url = href === null ? null : this.#absolute(href);
       if (url === null) continue;
       const request = tryRequest(url, shared);
       if (request !== null) requests.push(request);
     }
+    this.madeRequests += requests.length;
     return requests;
   }
 
@@ -306,6 +313,14 @@ export class Response<M extends Meta = Meta> {
     checkLinkOptions(options);
     this.#links = linksOf(this.#hrefs(options.selector), this.#join);
     return chosenLinks(this.#links, options);
+  }
+
+  #refuseNoLink(method: string, target: string | URL | Selector): void {
+    const name = target instanceof SelectorList ? target.nameOfNoLink() : null;
+    if (name === null) return;
+    throw new InvalidRequestError(
+      `${method}() on ${this.url} was given <${name}>, which is no link: select the links in it, such as "${name} a"`,
+    );
   }
 
   #absolute(href: string): string | null {
