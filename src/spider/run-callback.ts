@@ -9,7 +9,7 @@ import {
   isUnfetchable,
   Request,
 } from '../http/message/request.js';
-import type { Response } from '../http/message/response.js';
+import { followedOf, Response } from '../http/message/response.js';
 import { maskUrls } from '../settings/mask-urls.js';
 import { withinTimeout } from '../user-code/callback-timeout.js';
 import { describeError, placeOf } from '../user-code/where-thrown.js';
@@ -98,8 +98,9 @@ async function run(
     const call = () => callback.call(spider, argument as never, argument.request.cbKwargs);
     const results = page.add(limits.through === undefined ? call() : limits.through(resultsOfCall(call)));
     await withinTimeout(results, limits.callbackTimeoutMs);
-    if (limits.through === undefined && 'madeRequests' in argument && argument.madeRequests > 0)
-      page.expectRequests(method);
+    const response = argument instanceof Response ? argument : argument.response;
+    // Middleware may have dropped what the callback yielded.
+    if (response !== null && limits.through === undefined) warnOfUnfollowed(spider, method, response, page);
   } catch (error) {
     page.isOver = true;
     page.closing = closingReason(error);
@@ -114,8 +115,41 @@ async function run(
 
 /** Spiders that have yielded an empty item. */
 const warnedOfEmpty = new WeakSet<Spider>();
-/** Spiders that have followed links and yielded no request. */
-const warnedOfNoRequest = new WeakSet<Spider>();
+
+/** The callbacks of a spider that have yielded requests, or that a warning has named. */
+const followingCallbacks = new WeakMap<Spider, Set<string>>();
+/** The selectors that a warning has named. */
+const noLinkSelectors = new WeakMap<Spider, Set<string>>();
+
+/**
+ * Requests that a callback made and did not yield are lost, and elements that are no links give none: both look like a site
+ * without further pages. A callback may drop all requests of a page on purpose, so one that has yielded some is not warned of.
+ */
+function warnOfUnfollowed(spider: Spider, method: string, response: Response, page: Page): void {
+  const { requests = 0, noLinks = null } = followedOf(response) ?? {};
+  const { url } = response;
+  if (page.requests.length > 0 || page.unfetchable.length > 0) {
+    isNew(followingCallbacks, spider, method);
+  } else if (requests > 0 && isNew(followingCallbacks, spider, method)) {
+    spider.log.warn(
+      { url, requests },
+      `${method} made requests by follow() or followAll() and yielded none of them: is yield or yield* missing? This is said once`,
+    );
+  }
+  if (noLinks !== null && isNew(noLinkSelectors, spider, noLinks)) {
+    spider.log.warn(
+      { url },
+      `followAll() found no link: ${noLinks} selects elements other than a, area, link and img; select the links in them. This is said once`,
+    );
+  }
+}
+
+function isNew(of: WeakMap<Spider, Set<string>>, spider: Spider, name: string): boolean {
+  const names = of.get(spider) ?? new Set();
+  if (names.has(name)) return false;
+  of.set(spider, names.add(name));
+  return true;
+}
 
 /** Lists may come from a page, as `response.json()` does; thousands within each other would overflow the stack. */
 const MAX_NESTED_LISTS = 100;
@@ -207,16 +241,6 @@ class Page implements PageResult {
     this.#spider.log.warn(
       { url: this.#url },
       'an item has no field with a value, and is stored as {}; are its fields undefined by mistake? This is said once',
-    );
-  }
-
-  /** A callback has followed links. Without `yield` their requests are lost, and neither types nor an error tell so. */
-  expectRequests(method: string): void {
-    if (this.requests.length + this.unfetchable.length > 0 || warnedOfNoRequest.has(this.#spider)) return;
-    warnedOfNoRequest.add(this.#spider);
-    this.#spider.log.warn(
-      { url: this.#url },
-      `${method}() called follow() or followAll() and yielded no request: is "yield" or "yield*" missing before it? This is said once`,
     );
   }
 

@@ -10,7 +10,13 @@ import { selectXPath, type XPathVariables } from './xpath/xpath-query.js';
 /** Characters of the HTML of all elements that `getAll()` gives. */
 const MAX_MARKUP_CHARACTERS = 48 * 1024 * 1024;
 
-const LINKS = /^(?:a|area|link|img)$/i;
+/** The attribute that has the URL of an element. */
+const linkAttributes: ReadonlyMap<string, string> = new Map([
+  ['a', 'href'],
+  ['area', 'href'],
+  ['link', 'href'],
+  ['img', 'src'],
+]);
 
 /**
  * A list of selected elements, or of texts after `::text` and `::attr(name)`.
@@ -131,14 +137,14 @@ export class SelectorList implements Iterable<SelectorList> {
     const [first] = this.#found;
     if (first === undefined) return null;
     if (typeof first === 'string') return first;
-    if (!LINKS.test(first.name)) return null;
-    return this.attr(first.name.toLowerCase() === 'img' ? 'src' : 'href');
+    const attribute = linkAttributes.get(first.name.toLowerCase());
+    return attribute === undefined ? null : this.attr(attribute);
   }
 
-  /** @internal The name of the first element where it is of a kind that is no link; else null. */
-  nameOfNoLink(): string | null {
+  /** @internal Whether the first one is an element that never stands for a URL, such as `li`. */
+  isNoLink(): boolean {
     const [first] = this.#found;
-    return first === undefined || typeof first === 'string' || LINKS.test(first.name) ? null : first.name;
+    return typeof first === 'object' && !linkAttributes.has(first.name.toLowerCase());
   }
 
   *#rendered(): Generator<string> {
