@@ -16,6 +16,7 @@ import { describeError, placeOf } from '../user-code/where-thrown.js';
 import { resultsOfCall } from './callback-results.js';
 import { callbackName } from './callbacks.js';
 import { type DiscoveredRequest, plainLink } from './discovered-request.js';
+import { noteFields } from './empty-fields.js';
 import { toItem } from './item.js';
 import { scrapyHint } from './scrapy-calls.js';
 import type { Spider } from './spider.js';
@@ -224,6 +225,7 @@ class Page implements PageResult {
       throw new CrawlnodeError('too_many_items', `a page yields at most ${this.#maxItems} items`);
     }
     const item = toItem(value, this.#spider.item);
+    noteFields(this.#spider, value);
     if (item instanceof Promise) return item.then((settled) => this.#addChecked(settled));
     return this.#addChecked(item);
   }
