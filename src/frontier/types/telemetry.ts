@@ -93,8 +93,11 @@ export interface DomainState {
   readonly isDelayRandom: boolean;
   /** Until it may be leased from; 0: now. */
   readonly dueInMs: number;
-  /** Why, where it is not the delay: a pause that the site asked for, or a robots.txt that is not known yet. */
-  readonly blockedBy: 'retry_after' | 'robots' | null;
+  /**
+   * Why, where it is not the delay: a pause that the site asked for, one that crawlnode makes since the site does not answer
+   * (`autothrottle`), or a robots.txt that is not known yet.
+   */
+  readonly blockedBy: 'retry_after' | 'autothrottle' | 'robots' | null;
   /** Mean latency of its answers; 0 when there were none. */
   readonly latencyMs: number;
 }
@@ -133,6 +136,8 @@ export interface CrawlFacts {
   readonly startUrls: number;
   readonly pending: number;
   readonly suspects: number;
+  /** 1 where a suspect may be leased now, within the limits of its domain; 0 while another one is processed. */
+  readonly leasableSuspects: number;
   readonly delayed: number;
   /** Until the first delayed request is due; null when none is. */
   readonly delayedDueInMs: number | null;
@@ -205,7 +210,7 @@ export interface Assessment {
   readonly usableSlots: number;
   /** Null where nothing goes on that could be measured. */
   readonly eta: Eta | null;
-  /** How many nodes the work asks for: the most of the last five minutes. */
+  /** How many nodes the work asks for: the most of the last five minutes. 0 at once where no node has anything to do: paused, closing, ended. */
   readonly wantedNodes: number;
 }
 

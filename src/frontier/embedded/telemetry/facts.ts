@@ -16,6 +16,7 @@ import { autoDelayOf, delayOf, dueAtOf, isRandomized, settingsDelayOf } from '..
 import { type DomainRow, newDomain } from '../domains/domain-row.js';
 import { concurrencyOf } from '../domains/domain-state.js';
 import { readFeedRows } from '../feeds/feed-row.js';
+import { chooseSuspect } from '../leases/suspects.js';
 import { incarnationName } from '../nodes/node-row.js';
 import { pagesLeft } from '../requests/budgets.js';
 import { readOrigin } from '../robots/origins.js';
@@ -70,6 +71,7 @@ export function crawlFacts(tx: Transaction): CrawlFacts | null {
     ...{ atMs: tx.wallMs, control: crawl.control, closing: crawl.run?.closing?.reason ?? null },
     ...{ pagesLeft: pagesLeft(tx), startUrls: sum(spaces.startUrls.map(({ good }) => good.entries)) },
     ...{ pending: tally.pending + tally.suspects, suspects: tally.suspects, delayed: tally.delayed },
+    leasableSuspects: leasableSuspects(tx),
     delayedDueInMs: counted.due === null ? null : Math.max(0, Math.round(counted.due / 1_000) - nowMs),
     ...{ leased: tally.leased, accepted: tally.accepted, done: tally.done, failures: tally.run_failed },
     ...{ items: counter('item_scraped_count'), retries: counter('retry/count') },
@@ -91,6 +93,13 @@ export function crawlFacts(tx: Transaction): CrawlFacts | null {
     liveNodes: nodes.length,
     storeCpuSeconds: null,
   };
+}
+
+/** Whether a suspect may be leased now, as a number. A volunteer has one, or is about to. */
+function leasableSuspects(tx: Transaction): number {
+  const { volunteer } = tx.tally;
+  if (volunteer !== 0 && tx.nodes.findAlive(volunteer) !== null) return 0;
+  return chooseSuspect(tx) === null ? 0 : 1;
 }
 
 const firstDomains = {
@@ -117,7 +126,7 @@ function estimated(domains: readonly DomainState[], pending: number): DomainStat
 
 function stateOf(tx: Transaction, domain: DomainRow, mostCounted: number): DomainState {
   const { sql, space, crawl, nowMs } = tx;
-  const { name, active, head_rank, blocked_until, next_at } = domain;
+  const { name, active, head_rank, blocked_until, paused_by, next_at } = domain;
   const delayMs = delayOf(domain, crawl);
   const isBlocked = blocked_until > nowMs && blocked_until >= next_at;
   const { m = 0, a = 0 } = countsOf(tx, name);
@@ -127,7 +136,7 @@ function stateOf(tx: Transaction, domain: DomainRow, mostCounted: number): Domai
     delayBy: delayMs === 0 ? null : delaySource(domain, delayMs, tx),
     isDelayRandom: delayMs > 0 && isRandomized(domain, crawl),
     dueInMs: Math.max(0, dueAtOf(domain, nowMs) - nowMs),
-    blockedBy: isBlocked ? (waitsForRobots() ? 'robots' : 'retry_after') : null,
+    blockedBy: isBlocked ? (waitsForRobots() ? 'robots' : paused_by) : null,
     latencyMs: a > 0 ? Math.floor(m / a) : 0,
   };
 

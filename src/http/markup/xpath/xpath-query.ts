@@ -214,10 +214,8 @@ function variableOf(variables: XPathVariables) {
 type XPathFunction = (context: { contextNode: XPathNode }, ...values: Value[]) => unknown;
 
 const functions: Readonly<Record<string, XPathFunction>> = {
-  ' has-class': ({ contextNode }, ...names) => {
-    const classes = new Set((contextNode.element?.attribs.class ?? '').split(/[\t\n\f\r ]+/));
-    return names.every((name) => classes.has(name.stringValue()));
-  },
+  ' has-class': ({ contextNode }, ...names) =>
+    contextNode.hasClasses(names.map((name) => name.stringValue())),
   // The library's own two build a text character by character, which takes gigabytes for a long one.
   ' normalize-space': ({ contextNode }, text) =>
     replacedInPieces(text?.stringValue() ?? stringOf(contextNode), (piece) =>
