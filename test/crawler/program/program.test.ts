@@ -104,6 +104,11 @@ describe('crawl()', () => {
     await expect(crawl(Pages, options({ args: { n: 5 } as never }))).rejects.toThrow(
       'args.n of crawl() must be a text, as -a gives it, not a number',
     );
+    // As a variable of the environment that is not set gives it.
+    const unset = { ...options(), job: '' };
+    await expect(crawl(Pages, unset)).rejects.toThrow(/JOB: expected a name .*, got ""/);
+    await expect(failed(Pages, unset).next()).rejects.toThrow(/JOB: expected a name .*, got ""/);
+    await expect(items('nosuch', options()).next()).rejects.toThrow('there is no spider "nosuch"');
     const { cwd } = options();
     await expect(stats(Pages, { cwd: `${cwd}/none` })).rejects.toThrow(`there is no folder ${cwd}/none`);
     const wrong: [unknown, string][] = [
