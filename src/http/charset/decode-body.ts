@@ -79,9 +79,17 @@ function decode(bytes: Buffer, decoder: string): string {
 
 /** TextDecoder of Node 20 reads windows-1252 as ISO 8859-1, which turns quotes into control characters. */
 function decodeWindows1252(bytes: Buffer): string {
-  return bytes
-    .toString('latin1')
-    .replace(/[\x80-\x9f]/g, (byte) => WINDOWS_1252[byte.charCodeAt(0) - 0x80] as string);
+  const latin1 = bytes.toString('latin1');
+  if (!/[\x80-\x9f]/.test(latin1)) return latin1;
+  // Not by a replacement of the text: V8 keeps each match until its end, and a page may have 60 million.
+  const text = Buffer.allocUnsafe(2 * bytes.length);
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at]!;
+    const character = byte < 0x80 || byte > 0x9f ? byte : WINDOWS_1252.charCodeAt(byte - 0x80);
+    text[2 * at] = character & 0xff;
+    text[2 * at + 1] = character >> 8;
+  }
+  return text.toString('utf16le');
 }
 
 /** TextDecoder has no UTF-32. */

@@ -3,6 +3,7 @@ import { InvalidRequestError, UsageError } from '../../errors.js';
 import { countedText } from '../../http/markup/css/match-budget.js';
 import type { Selector } from '../../http/markup/selector.js';
 import type { Response } from '../../http/message/response.js';
+import { hasWord } from '../../http/text-memory.js';
 import { canonicalizeUrl } from '../../http/url/canonicalize-url.js';
 import { matcher, type Patterns } from '../../http/url/url-patterns.js';
 import { ignoredExtensions } from './ignored-extensions.js';
@@ -118,14 +119,13 @@ export class LinkExtractor {
       const processed = value === null || processValue === undefined ? value : processValue(value);
       const url = processed === null || processed === undefined ? null : absolute(processed, response);
       if (url === null) continue;
-      const rel = element.attr('rel')?.toLowerCase().split(/\s+/) ?? [];
       yield {
         url: canonicalize ? canonicalizeUrl(url) : url,
         text: element
           .elements()
           .map((each) => countedText(each, 'LinkExtractor'))
           .join(''),
-        nofollow: rel.includes('nofollow'),
+        nofollow: hasWord(element.attr('rel')?.toLowerCase() ?? '', 'nofollow'),
       };
     }
   }
