@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { version } from '../package-folder.js';
 import type { Context } from './context.js';
+import { collect } from './options/option-parsers.js';
 import { helpColumns, reflow } from './terminal/reflow.js';
 
 const help = `
@@ -45,5 +46,3 @@ export function createProgram(
     .addHelpText('after', help)
     .exitOverride();
 }
-
-const collect = (value: string, all: string[] = []) => [...all, value];

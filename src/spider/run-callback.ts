@@ -9,13 +9,14 @@ import {
   isUnfetchable,
   Request,
 } from '../http/message/request.js';
-import type { Response } from '../http/message/response.js';
+import { followedOf, Response } from '../http/message/response.js';
 import { maskUrls } from '../settings/mask-urls.js';
 import { withinTimeout } from '../user-code/callback-timeout.js';
 import { describeError, placeOf } from '../user-code/where-thrown.js';
 import { resultsOfCall } from './callback-results.js';
 import { callbackName } from './callbacks.js';
 import { type DiscoveredRequest, plainLink } from './discovered-request.js';
+import { noteFields } from './empty-fields.js';
 import { toItem } from './item.js';
 import { scrapyHint } from './scrapy-calls.js';
 import type { Spider } from './spider.js';
@@ -98,6 +99,9 @@ async function run(
     const call = () => callback.call(spider, argument as never, argument.request.cbKwargs);
     const results = page.add(limits.through === undefined ? call() : limits.through(resultsOfCall(call)));
     await withinTimeout(results, limits.callbackTimeoutMs);
+    const response = argument instanceof Response ? argument : argument.response;
+    // Middleware may have dropped what the callback yielded.
+    if (response !== null && limits.through === undefined) warnOfUnfollowed(spider, method, response, page);
   } catch (error) {
     page.isOver = true;
     page.closing = closingReason(error);
@@ -112,6 +116,41 @@ async function run(
 
 /** Spiders that have yielded an empty item. */
 const warnedOfEmpty = new WeakSet<Spider>();
+
+/** The callbacks of a spider that have yielded requests, or that a warning has named. */
+const followingCallbacks = new WeakMap<Spider, Set<string>>();
+/** The selectors that a warning has named. */
+const noLinkSelectors = new WeakMap<Spider, Set<string>>();
+
+/**
+ * Requests that a callback made and did not yield are lost, and elements that are no links give none: both look like a site
+ * without further pages. A callback may drop all requests of a page on purpose, so one that has yielded some is not warned of.
+ */
+function warnOfUnfollowed(spider: Spider, method: string, response: Response, page: Page): void {
+  const { requests = 0, noLinks = null } = followedOf(response) ?? {};
+  const { url } = response;
+  if (page.requests.length > 0 || page.unfetchable.length > 0) {
+    isNew(followingCallbacks, spider, method);
+  } else if (requests > 0 && isNew(followingCallbacks, spider, method)) {
+    spider.log.warn(
+      { url, requests },
+      `${method} made requests by follow() or followAll() and yielded none of them: is yield or yield* missing? This is said once`,
+    );
+  }
+  if (noLinks !== null && isNew(noLinkSelectors, spider, noLinks)) {
+    spider.log.warn(
+      { url },
+      `followAll() found no link: ${noLinks} selects elements other than a, area, link and img; select the links in them. This is said once`,
+    );
+  }
+}
+
+function isNew(of: WeakMap<Spider, Set<string>>, spider: Spider, name: string): boolean {
+  const names = of.get(spider) ?? new Set();
+  if (names.has(name)) return false;
+  of.set(spider, names.add(name));
+  return true;
+}
 
 /** Lists may come from a page, as `response.json()` does; thousands within each other would overflow the stack. */
 const MAX_NESTED_LISTS = 100;
@@ -186,6 +225,7 @@ class Page implements PageResult {
       throw new CrawlnodeError('too_many_items', `a page yields at most ${this.#maxItems} items`);
     }
     const item = toItem(value, this.#spider.item);
+    noteFields(this.#spider, value);
     if (item instanceof Promise) return item.then((settled) => this.#addChecked(settled));
     return this.#addChecked(item);
   }

@@ -5,6 +5,7 @@ import { Request } from '../http/message/request.js';
 import { Response } from '../http/message/response.js';
 import { uncountedStats } from '../stats/stats.js';
 import { whereThrown } from '../user-code/where-thrown.js';
+import { LinkExtractor } from './rules/link-extractor.js';
 
 /** By the name of the method, with that of its object where the method alone says too little. */
 const hints: Readonly<Record<string, string>> = {
@@ -23,6 +24,7 @@ const hints: Readonly<Record<string, string>> = {
   enqueueLinks: 'write yield* response.followAll(response.links({ allow }), this.parse)',
   addRequests: 'write yield new Request(url, { callback: this.parse })',
   pushData: 'write yield item',
+  inc: 'it is incValue() here',
   decode: 'response.text is the page as text, and the data of a seed is a text already',
 };
 
@@ -63,7 +65,7 @@ const propertiesOfResponse: ReadonlySet<string> = new Set([
 ]);
 /** The methods that authors call, by their letters: `re_first` is `reFirst`. */
 const byLetters: ReadonlyMap<string, string> = new Map(
-  [SelectorList.prototype, Response.prototype, Request.prototype, uncountedStats]
+  [SelectorList.prototype, Response.prototype, Request.prototype, LinkExtractor.prototype, uncountedStats]
     .flatMap(methodsOf)
     .map((name) => [name.toLowerCase(), name]),
 );

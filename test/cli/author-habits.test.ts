@@ -65,6 +65,37 @@ describe('static members of a spider', () => {
   });
 });
 
+describe('fields without a value', () => {
+  const warned = async (body: string) => {
+    await named(`startUrls = ['${site.url}']; ${body}`);
+    const { stderr } = await crawlLines(project, 'shop');
+    return /"fields":(\[[^\]]*\])[^\n]*"msg":"no item of this node has a value in these fields/.exec(
+      stderr,
+    )?.[1];
+  };
+
+  it.each([
+    [
+      'undefined in each item',
+      'parse(r) { return { n: 1, id: r.meta.idd, none: null, u: r.url }; }',
+      '["id"]',
+    ],
+    [
+      'null in each of many',
+      '*parse() { for (let n = 0; n < 10; n += 1) yield { n, price: null }; }',
+      '["price"]',
+    ],
+  ])('are named at the end: %s', async (_what, body, fields) => {
+    expect(await warned(body)).toBe(fields);
+  });
+
+  it('are not where an item has them', async () => {
+    const body =
+      '*parse() { for (let n = 0; n < 10; n += 1) yield { n, price: n === 4 ? 4 : [null, undefined][n % 2] }; }';
+    expect(await warned(body)).toBeUndefined();
+  });
+});
+
 describe('what a generator returns', () => {
   const page = (body: string) => named(`startUrls = ['${site.url}']; ${body}`);
 

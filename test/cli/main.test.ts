@@ -135,6 +135,19 @@ describe('the program', () => {
     });
   });
 
+  it('too few files that may be open are said, however few', () => {
+    for (const most of [20, 24, 28, 40]) {
+      const script = `ulimit -n ${most}; "${process.execPath}" "${executable}" list`;
+      const { stderr, status } = spawnSync('bash', ['-c', script], { cwd: project.dir, encoding: 'utf8' });
+      expect({ most, stderr, status }).toEqual({
+        ...{ most, status: 1 },
+        stderr: expect.stringMatching(
+          /^crawlnode: EMFILE: [^\n]*: raise the limit of open files \(ulimit -n\)\n$/,
+        ),
+      });
+    }
+  });
+
   it('a working folder that was removed is said', () => {
     const script = `mkdir gone && cd gone && rmdir ../gone && "${process.execPath}" "${executable}" list`;
     const { stderr, status } = spawnSync('bash', ['-c', script], { cwd: project.dir, encoding: 'utf8' });

@@ -1,7 +1,7 @@
 /** What somebody sees whose first spider does not do what was meant. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runHere } from '../helpers/cli/run-here.js';
-import { startCli } from '../helpers/cli.js';
+import { runCli, startCli } from '../helpers/cli.js';
 import { createProject, type Project } from '../helpers/project.js';
 import { type Site, startSite } from '../helpers/sites/site.js';
 
@@ -154,6 +154,29 @@ describe('the first crawl of a newcomer', () => {
       code: 1,
       stdout: expect.stringContaining('no page of this crawl succeeded: 1 request failed'),
     });
+    // Crawl by crawl, since to check many takes long; as JSON one document.
+    const all = await run('doctor');
+    expect(all).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/\nproblem +bad: [\s\S]*\nok +closes: [\s\S]*\n1 problem\n$/),
+    });
+    expect(JSON.parse((await run('doctor', '--json')).stdout).findings).toHaveLength(
+      all.stdout.trim().split('\n').length - 1,
+    );
+    await project.write(
+      'spiders/hasty.ts',
+      parse('hasty', 'void (async () => { throw new Error("no hook"); })(); yield { a: 1 };'),
+    );
+    for (const workers of ['1', '2']) {
+      const job = ['--job', `hasty-${workers}`, '--workers', workers];
+      const args = ['crawl', 'hasty', '--exit-when-done', ...job];
+      expect(await runCli(args, { cwd: project.dir })).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(
+          /^1 promise was rejected and nobody awaited it: \S*spiders\/hasty\.ts:\d+:\d+: no hook$/m,
+        ),
+      });
+    }
     await project.write(
       'spiders/gone.ts',
       parse(

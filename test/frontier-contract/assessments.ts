@@ -86,7 +86,7 @@ const situations: readonly Situation[] = [
     },
     expected: { limitedBy: 'retry_wait', leasable: 0, wantedNodes: 1 },
     sentence:
-      /^0 of 16 slots in use; nothing is pending, and 1 request are due later, the first in (59|60) s$/,
+      /^0 of 16 slots in use; nothing is pending, and 1 request is due later, the first in (59|60) s$/,
   },
   {
     name: 'seeds that wait for room in the queue',
@@ -150,6 +150,37 @@ export function assessments(crawl: () => Crawl): void {
       const { assessment } = (await assessNow(telemetry, SCALE_MAX))!;
       expect(assessment).toMatchObject(expected);
       expect(assessment.sentence).toMatch(sentence);
+    });
+
+    it('of a paused crawl are paused and none at once, whatever it wanted before', async () => {
+      const { frontier } = await crawl().node();
+      const { telemetry } = frontier;
+      await frontier.push(links(10, 10), 'links');
+      const before = (await assessNow(telemetry, SCALE_MAX))!;
+      await telemetry.record(before.point, before.assessment, 5);
+      await frontier.control('paused');
+      const { assessment } = (await assessNow(telemetry, SCALE_MAX))!;
+      expect(assessment).toMatchObject({ limitedBy: 'paused', wantedNodes: 0 });
+    });
+
+    it('of a run that a budget closes are the budget and none, and of one that it ended no node', async () => {
+      const { frontier } = await crawl().node({ budgets: { maxPages: 1 } });
+      const { telemetry } = frontier;
+      await frontier.push(links(1, 2), 'links');
+      const before = (await assessNow(telemetry, SCALE_MAX))!;
+      expect(before.assessment.wantedNodes).toBe(1);
+      await telemetry.record(before.point, before.assessment, 5);
+      await commit(frontier, await takeOne(frontier));
+      await frontier.lease(1, 0);
+      const closing = (await assessNow(telemetry, SCALE_MAX))!.assessment;
+      expect(closing).toMatchObject({ limitedBy: 'budget', wantedNodes: 0 });
+      await frontier.leave('shutdown');
+      const outsider = await crawl().outsider();
+      const { assessment } = (await assessNow(outsider.telemetry, SCALE_MAX))!;
+      expect(assessment).toMatchObject({ limitedBy: 'nodes', wantedNodes: 0 });
+      expect(assessment.sentence).toBe(
+        'no node is running, as the run was closed (closespider_pagecount); 1 request waits',
+      );
     });
 
     it('without a node, while requests wait', async () => {

@@ -99,6 +99,24 @@ export function suspects(crawl: () => Crawl): void {
       expect(nameOf(await takeOne(peer.frontier))).toBe('next');
     });
 
+    it('counts as one request that may be leased, however many there are, and as none where its domain is full', async () => {
+      const peer = await crawl().node({ tunables: { ...quick.tunables, concurrencyPerDomain: 2 } });
+      const assessed = async () => (await assessNow(peer.frontier.telemetry, 100))!.assessment;
+      const names = ['a', 'b', 'c', 'd'];
+      const ofTwo = (name: string, n: number) => request(name, { domain: n < 2 ? 'a.example' : 'b.example' });
+      await peer.frontier.push(names.map(ofTwo), 'links');
+      await crashWith(peer, 4);
+      const report = { sequence: 1, node: { ...nodeFacts, slots: 2, slotsUsed: 0 }, domains: [], events: [] };
+      await peer.frontier.telemetry.report(peer.joined.incarnation, report);
+      expect(await assessed()).toMatchObject({ leasable: 1, usableSlots: 1, wantedNodes: 1 });
+      const suspect = await takeOne(peer.frontier);
+      expect(await assessed()).toMatchObject({ limitedBy: 'suspect', leasable: 0, wantedNodes: 1 });
+      await commit(peer.frontier, suspect);
+      for (const domain of ['a.example', 'b.example'])
+        await peer.frontier.throttle(domain, { forMs: 60_000, source: 'retry-after' });
+      expect(await assessed()).toMatchObject({ leasable: 0, usableSlots: 0, wantedNodes: 1 });
+    });
+
     it('is one at a time, the others waiting for their turn', async () => {
       const peer = await crawl().node(quick);
       await peer.frontier.push([request('a'), request('b'), request('c')], 'links');

@@ -5,7 +5,14 @@ import { DropItem } from '../../src/errors.js';
 import { type CallbackResults, Request } from '../../src/http/message/request.js';
 import { Response } from '../../src/http/message/response.js';
 import { silentLogger, spiderLogger } from '../../src/log.js';
-import { callbackName, type Failure, runCallback, runErrback } from '../../src/spider/run-callback.js';
+import { LinkExtractor } from '../../src/spider/rules/link-extractor.js';
+import {
+  callbackName,
+  type Failure,
+  type PageLimits,
+  runCallback,
+  runErrback,
+} from '../../src/spider/run-callback.js';
 import { Spider } from '../../src/spider/spider.js';
 
 const page = '<html><head><title>T</title></head><body><a href="/a">A</a><a href="/b">B</a></body></html>';
@@ -167,6 +174,13 @@ describe('a callback', () => {
         (_: Untyped, self: Untyped) => self.log.warning('x'),
         /log\.warning is not a function: it is warn\(\)/,
       ],
+      [
+        (page: Untyped) => {
+          for (const _ of (new LinkExtractor() as Untyped).extract_links(page)) return;
+        },
+        /extract_links is not a function.*: it is extractLinks\(\) here/,
+      ],
+      [(_: Untyped, self: Untyped) => self.stats.inc('n'), /inc is not a function: it is incValue\(\) here/],
       [(_: Untyped, self: Untyped) => self.pushData({}), /pushData is not a function: write yield item/],
       [({ enqueueLinks }: Untyped) => enqueueLinks(), /enqueueLinks is not a function: write yield\* resp/],
       [
@@ -199,7 +213,77 @@ describe('a callback', () => {
     ]);
   });
 
+  describe('that follows links', () => {
+    const html = '<ul><li class="next"><a href="/2">2</a></li></ul><a href="/a">A</a><img src="/i">';
+    const warningsOf = async (parse: (page: Response) => unknown, limits: PageLimits = {}) => {
+      const said: string[] = [];
+      class Following extends Probe {
+        override log = spiderLogger({
+          ...silentLogger,
+          warn: (fields, message) => void said.push(`${JSON.stringify(fields)} ${message}`),
+        });
+        override parse(page: Response): CallbackResults {
+          return parse(page) as CallbackResults;
+        }
+      }
+      const spider = new Following();
+      for (const url of ['https://a.example/', 'https://b.example/']) {
+        const headers = { 'content-type': 'text/html' };
+        await runCallback(spider, null, new Response({ url, headers, body: html }), limits);
+      }
+      return said;
+    };
+
+    it.each<[string, (page: Response) => unknown]>([
+      ['followAll()', (page) => void page.followAll('a')],
+      [
+        'follow() in a loop',
+        async (page) => {
+          for (const a of page.css('a')) page.follow(a, 'parse');
+          return { n: 1 };
+        },
+      ],
+    ])('and yields none of them warns once: %s', async (_what, parse) => {
+      expect(await warningsOf(parse)).toEqual([
+        expect.stringMatching(
+          /^{"url":"https:\/\/a\.example\/","requests":2} parse made requests .* is yield or yield\* missing\?/,
+        ),
+      ]);
+    });
+
+    it('and yields some, or whose requests middleware drops, warns of nothing', async () => {
+      expect(await warningsOf((page) => page.followAll('a').slice(1))).toEqual([]);
+      expect(
+        await warningsOf((page) =>
+          page.url.includes('b.') ? page.followAll('a') && [] : page.followAll('a'),
+        ),
+      ).toEqual([]);
+      expect(await warningsOf((page) => page.followAll('a'), { through: async function* () {} })).toEqual([]);
+    });
+
+    it('warns once of elements that are no links, and not of links without a URL or an empty selection', async () => {
+      expect(await warningsOf((page) => page.followAll('li.next'))).toEqual([
+        expect.stringContaining('"li.next" selects elements other than a, area, link and img'),
+      ]);
+      expect(await warningsOf((page) => page.followAll(page.css('li')))).toHaveLength(1);
+      for (const selector of ['a.none', 'img', 'li, a']) {
+        expect(await warningsOf((page) => page.followAll(selector))).toEqual([]);
+      }
+      expect(await warningsOf((page) => page.followAll(page.css('a::attr(name)')))).toEqual([]);
+    });
+  });
+
   it.each<[string, (page: Response) => unknown, string]>([
+    [
+      'what followAll() does not take',
+      (page) => page.followAll({ css: 'a' } as never),
+      'was given an instance of a class; give a CSS selector, a selection or a list of URLs',
+    ],
+    [
+      'a method as a field',
+      (page) => ({ a: page.css('a').get }),
+      'item.a is a function, which JSON cannot hold; is () missing',
+    ],
     [
       'a selector that is undefined',
       (page) => page.css(undefined as never),

@@ -10,7 +10,7 @@ import { version } from '../../package-folder.js';
 import { secretFilter } from '../../settings/mask-secrets.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, printResult, wantsStack } from '../context.js';
-import { portNumber } from '../options/option-parsers.js';
+import { collect, portNumber } from '../options/option-parsers.js';
 import { jobOption, settingTextsOf } from '../options/spider-argument.js';
 import { crawlLister, type ListedCrawl } from '../project/list-crawls.js';
 import { stopOnSignal } from '../signals/run-until-signal.js';
@@ -31,8 +31,6 @@ Examples:
   openssl rand -hex 32 > token
   crawlnode dashboard --host 0.0.0.0 --token-file token --allow-host crawls.example.com
   crawlnode dashboard --metrics-only`;
-
-const collect = (value: string, all: readonly string[] = []) => [...all, value];
 
 export const command: CliCommand = {
   define: (command: Command) =>

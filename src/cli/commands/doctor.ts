@@ -38,6 +38,7 @@ import {
   nodeVersion,
   type SpiderFinding,
   showFindings,
+  showOutcome,
 } from '../reports/doctor-findings.js';
 import { openFiles } from '../reports/file-permissions.js';
 import { limitBreaches, type RepairedCrawl, readerOf, repairCrawl } from '../reports/repair-crawl.js';
@@ -97,6 +98,12 @@ export const command: CliCommand = {
           findings.push({ ...finding, job: crawl?.job ?? null, spider: isOfCrawl ? crawl.spider : null });
       }
     };
+    let shown = 0;
+    // Each crawl's findings as soon as they are known: to check many crawls takes long.
+    const show = () => {
+      showFindings(context, findings.slice(shown));
+      shown = findings.length;
+    };
     add(nodeVersion(process.versions.node));
     for (const [name, settings] of await crawlsOf(context, spider, settingTextsOf(options), add)) {
       const job = settings.JOB;
@@ -107,21 +114,24 @@ export const command: CliCommand = {
           damagedStore(error, of, depth),
         );
         const words = (text: string) => fillCrawlArguments(text, crawl);
-        const shown = found.map(({ message, action, ...rest }) => ({
+        const reworded = found.map(({ message, action, ...rest }) => ({
           ...{ ...rest, message: words(message), action: action === null ? null : words(action) },
         }));
-        add(shown, { spider: name, job });
+        add(reworded, { spider: name, job });
+        show();
       } catch (error) {
         if (!(error instanceof FrontierUnavailableError)) throw error;
         const { found, problem } = findingsAbout('crawl');
         problem('unreachable', error.message, null);
         add(found, { spider: name, job });
         // Nearly every project has one store for all crawls, so each further attempt would time out too.
-        showFindings(context, findings);
+        show();
+        showOutcome(context, findings);
         return 4;
       }
     }
-    showFindings(context, findings);
+    show();
+    showOutcome(context, findings);
     return findings.some(({ level }) => level === 'problem') ? 1 : 0;
   },
 };

@@ -12,6 +12,7 @@ import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, masked, note, printJsonLine } from '../context.js';
 import { refuseUnreadable } from '../input/read-lines.js';
+import { collect } from '../options/option-parsers.js';
 import { jobOption, settingTextsOf, spiderWords } from '../options/spider-argument.js';
 import { loadSpider, useCrawlInMessages } from '../project/open-project.js';
 import { fullQueueNotice } from '../seed/full-queue-notice.js';
@@ -43,8 +44,6 @@ Examples:
   sort -u urls/*.txt | crawlnode seed shop --stdin
   crawlnode seed shop --sitemap https://example.com/robots.txt --since 2026-11-01
   crawlnode seed shop --list-bad`;
-
-const collect = (value: string, all: readonly string[] = []) => [...all, value];
 
 export const command: CliCommand = {
   define: (command: Command) =>

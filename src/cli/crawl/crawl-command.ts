@@ -21,7 +21,7 @@ import type { Logger } from '../../log.js';
 import { totalsOf } from '../../node/shutdown/final-totals.js';
 import { type Context, stderrIsJson } from '../context.js';
 import { exitCodeOf } from '../messages/error-report.js';
-import { addPair, atLeastOne, type Pairs } from '../options/option-parsers.js';
+import { addPair, atLeastOne, collect, type Pairs } from '../options/option-parsers.js';
 import { jobOption, settingTextsOf } from '../options/spider-argument.js';
 import { ignoreStdoutErrors, itemOutput } from '../output-streams.js';
 import { loadSpider, useCrawlInMessages } from '../project/open-project.js';
@@ -145,7 +145,7 @@ async function runInProcess(crawl: Crawl, session: CrawlSession): Promise<number
   const code = signals.forcedCode() ?? (unwritten === null ? result.exitCode : Math.max(1, result.exitCode));
   // The parent of workers judges the run, from the results of all its nodes.
   if (role === null) return finishCrawl(crawl, session, { nodes: 1, result, unwritten, leftOut, code });
-  await sendToParent({ type: 'result', result });
+  await sendToParent({ type: 'result', result, rejections: session.rejections.all });
   return code;
 }
 
@@ -165,7 +165,12 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
     const ids = targets.map(({ id }) => id);
     const { startWorkers } = await import('./workers.js');
     const metrics = await serveWorkerMetrics(crawl.spider, log);
-    const workers = startWorkers(context, { count, feeds: ids, metrics, draining: drain }, display, log);
+    const workers = startWorkers(
+      context,
+      { count, feeds: ids, metrics, draining: drain, rejections: session.rejections },
+      display,
+      log,
+    );
     drain.addEventListener('abort', () => workers.send({ type: 'drain' }));
     force.addEventListener('abort', () => {
       workers.send({ type: 'force', signal: signals.forcedCode() === 130 ? 'SIGINT' : 'SIGTERM' });
@@ -260,4 +265,3 @@ function gatesOf(options: Readonly<Record<string, unknown>>): RunGates {
 }
 
 const list = (value: unknown) => (value ?? []) as string[];
-const collect = (value: string, all: string[] = []) => [...all, value];

@@ -12,8 +12,9 @@ import type { Context } from '../context.js';
 import { createLogger, type OpenLogger } from '../log/logger.js';
 import { fatalFieldsOf } from '../messages/error-report.js';
 import { type Signals, watchSignals } from '../signals/crawl-signals.js';
-import { logStopping, logUnhandledRejection } from './notices.js';
+import { logStopping } from './notices.js';
 import { createDisplay, type Display } from './progress.js';
+import { Rejections } from './rejections.js';
 import type { WorkerRole } from './worker-channel.js';
 
 /** The input of a crawl command: spider, store, feeds and options. */
@@ -41,6 +42,7 @@ export interface CrawlSession {
   readonly fatal: OpenLogger['fatal'];
   readonly display: Display;
   readonly signals: Signals;
+  readonly rejections: Rejections;
 }
 
 /** Create the session, call `run`, and always close the session. */
@@ -61,10 +63,11 @@ export async function withCrawlSession(
   });
   const signals = watchSignals((signal, count) => role === null && logStopping(log, signal, count));
   // A promise that spider code did not await must not stop the node, which processes other pages too.
-  const onRejection = (error: unknown) => logUnhandledRejection(log, error);
+  const rejections = new Rejections();
+  const onRejection = (error: unknown) => rejections.note(error, log);
   process.on('unhandledRejection', onRejection);
   try {
-    return await run({ nodeId, log, fatal, display, signals });
+    return await run({ nodeId, log, fatal, display, signals, rejections });
   } catch (error) {
     // The error is printed on stderr at the end of the process. The log file needs its own entry.
     if (settings.LOG_FILE !== null) fatal(fatalFieldsOf(error), messageOf(error));

@@ -60,7 +60,7 @@ export function finishCrawl(crawl: Crawl, session: CrawlSession, ending: Ending)
   printSummary(context, {
     spider: spider.found.name,
     job: spider.loaded.settings.JOB,
-    ...{ nodes, result, feeds: targets, leftOut, gate },
+    ...{ nodes, result, feeds: targets, leftOut, gate, rejections: session.rejections.all },
     pipelines: inOrder(spider.loaded.settings.ITEM_PIPELINES).map(([name]) => name),
     persist: spider.loaded.settings.SCHEDULER_PERSIST,
   });

@@ -9,6 +9,7 @@ import { type Context, masked, print, printJson } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
 import { oneLine } from '../terminal/printable.js';
 import { wrapped } from '../terminal/reflow.js';
+import { type RejectionCount, rejectionLine } from './rejections.js';
 
 export interface Summary {
   readonly spider: string;
@@ -24,6 +25,7 @@ export interface Summary {
   readonly persist: boolean;
   /** The gate that the run failed, in a sentence; null when none. */
   readonly gate: string | null;
+  readonly rejections: RejectionCount;
 }
 
 /** How many kinds of dead ends are shown as text. JSON has all. */
@@ -37,7 +39,7 @@ const SHOWN_STATS = 20;
 
 /** Print the summary: text, or one JSON object with `--json`. */
 export function printSummary(output: Context, summary: Summary): void {
-  const { spider, job, nodes, result, feeds, leftOut, pipelines, persist, gate } = summary;
+  const { spider, job, nodes, result, feeds, leftOut, pipelines, persist, gate, rejections } = summary;
   const { reason, pages, items, failed, elapsedMs, message, deadEnds, unusedSlots, customStats, crawl, run } =
     result;
   // Standard output holds nothing but items then.
@@ -52,6 +54,7 @@ export function printSummary(output: Context, summary: Summary): void {
       unusedSlots,
       ...reportFields(result),
       customStats: masked(context, customStats),
+      rejections: masked(context, rejections),
       feeds: files,
       leftOut: leftOut.map(({ fields, ...file }) => ({ ...file, fields: [...fields] })),
     });
@@ -89,6 +92,8 @@ export function printSummary(output: Context, summary: Summary): void {
     const names = oneLine(unusedSlots.join(', '));
     say(`DOWNLOAD_SLOTS had no effect on these nodes for ${names}: no request had such a domain or slot`);
   }
+  const unawaited = rejectionLine(rejections);
+  if (unawaited !== null) say(oneLine(context.mask(unawaited)));
   printStats(context, customStats);
   const areDropped = deadEnds.some(({ unit }) => unit === 'item');
   if (pages > failed && items === 0 && (crawl?.items ?? 0) === 0 && !areDropped) say('no page gave an item');

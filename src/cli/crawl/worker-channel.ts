@@ -6,6 +6,7 @@ import type { FeedTrouble } from '../../feed-outbox.js';
 import type { NodeResult, Siblings } from '../../node/node-options.js';
 import type { Handed } from '../../node/telemetry/reporter.js';
 import type { Signals } from '../signals/crawl-signals.js';
+import type { RejectionCount } from './rejections.js';
 
 const VARIABLE = 'CRAWLNODE_WORKER';
 
@@ -31,7 +32,7 @@ export type FromWorker =
   | { readonly type: 'joined' }
   /** Once a second, where the parent serves metrics. */
   | { readonly type: 'handed'; readonly handed: Handed }
-  | { readonly type: 'result'; readonly result: NodeResult }
+  | { readonly type: 'result'; readonly result: NodeResult; readonly rejections: RejectionCount }
   /** The child failed and has printed why. A replacement would fail in the same way. */
   | { readonly type: 'failed'; readonly code: number };
 

@@ -17,6 +17,7 @@ import { eachLine } from '../input/split-lines.js';
 import { readableLine } from '../log/readable-line.js';
 import { hasColour } from '../terminal/colour.js';
 import { type Display, isLive } from './progress.js';
+import type { Rejections } from './rejections.js';
 import { type FromWorker, type ToWorker, type WorkerRole, workerEnv } from './worker-channel.js';
 import type { WorkerMetrics } from './worker-metrics.js';
 
@@ -55,6 +56,7 @@ export function startWorkers(
     readonly feeds: readonly string[];
     readonly metrics: WorkerMetrics | null;
     readonly draining: AbortSignal;
+    readonly rejections: Rejections;
   },
   display: Display,
   log: Logger,
@@ -85,6 +87,7 @@ export function startWorkers(
       children.delete(child);
       plan.metrics?.drop(number);
       if (message?.type === 'result') {
+        plan.rejections.add(message.rejections);
         isFinished ||= message.result.reason === 'finished';
         return { result: message.result, code: code ?? 0 };
       }

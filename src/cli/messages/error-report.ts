@@ -21,7 +21,9 @@ export interface FatalFields {
 /** Print `crawlnode: message`. A stack trace follows with `-L DEBUG`, and after an unexpected error. */
 export function reportError(context: Context, error: unknown): void {
   const fields = { ...fatalFieldsOf(error), stack: stackOf(error, wantsStack(context)) };
-  context.stderr.write(fatalLine(context, fillCrawlArguments(messageOf(error), context.crawl), fields));
+  const hint = fields.code === 'EMFILE' ? ': raise the limit of open files (ulimit -n)' : '';
+  const message = fillCrawlArguments(messageOf(error), context.crawl);
+  context.stderr.write(fatalLine(context, `${message}${hint}`, fields));
 }
 
 /** Format the final error message of a command: as text, or as a log line when stderr is JSON. */

@@ -26,13 +26,23 @@ export function commaList(text: string, before?: string): string {
   return before === undefined ? text : `${before},${text}`;
 }
 
+/** An option that may be repeated. Adds to the list itself: with a copy for each value, tens of thousands would take seconds. */
+export function collect(text: string, all: string[] = []): string[] {
+  all.push(text);
+  return all;
+}
+
 export type Pairs = Record<string, string>;
 
-/** `name=value`, whose option may be repeated. */
+/** `name=value`, whose option may be repeated. Like `collect`, it adds to `pairs` itself. */
 export function addPair(text: string, pairs: Pairs = {}): Pairs {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('Expected name=value.');
   const name = text.slice(0, at);
   if (Object.hasOwn(pairs, name)) throw new InvalidArgumentError(`${name} is given twice.`);
-  return { ...pairs, [name]: text.slice(at + 1) };
+  // Not an assignment, which would set the prototype where the name is __proto__.
+  Object.defineProperty(pairs, name, {
+    ...{ value: text.slice(at + 1), enumerable: true, writable: true, configurable: true },
+  });
+  return pairs;
 }

@@ -25,22 +25,14 @@ export interface SpiderFinding extends Omit<Finding, 'about'> {
 const ranks = { ok: 0, info: 1, problem: 2 };
 const marks = { ok: ['green', 'ok'], info: ['yellow', 'info'], problem: ['red', 'problem'] } as const;
 
-/** Print one line for each finding, problems last. On a terminal the action is on a line of its own. */
+const inOrder = (findings: readonly SpiderFinding[]) =>
+  [...findings].sort((a, b) => ranks[a.level] - ranks[b.level]);
+
+/** Print one line for each finding, problems last; nothing with `--json`. On a terminal the action is on a line of its own. */
 export function showFindings(context: Context, findings: readonly SpiderFinding[]): void {
-  const ordered = [...findings].sort((a, b) => ranks[a.level] - ranks[b.level]);
-  const count = (level: Finding['level']) => findings.filter((finding) => finding.level === level).length;
-  const isWell = count('problem') === 0;
-  if (context.globals.json) {
-    printJson(context, {
-      ok: isWell,
-      findings: ordered.map(({ level, check, spider, job = null, message, action }) => ({
-        ...{ level, check, spider, job, message, action },
-      })),
-    });
-    return;
-  }
+  if (context.globals.json) return;
   const paint = paintFor(context, context.stdout);
-  for (const { level, spider, job = null, message, action } of ordered) {
+  for (const { level, spider, job = null, message, action } of inOrder(findings)) {
     const [style, word] = marks[level];
     const about = spider === null ? '' : `${crawlName({ spider, job })}: `;
     const todo =
@@ -50,8 +42,23 @@ export function showFindings(context: Context, findings: readonly SpiderFinding[
     const line = `${paint(style, word.padEnd(7))}  ${oneLine(context.mask(about + message))}${todo}`;
     print(context, wrapped(line, context.stdout, ' '.repeat(9)));
   }
-  if (isWell) print(context, paint('green', 'no problems'));
-  else print(context, paint('red', howMany(count('problem'), 'problem')));
+}
+
+/** Print the last line, with the number of problems; with `--json` all findings as one document. */
+export function showOutcome(context: Context, findings: readonly SpiderFinding[]): void {
+  const problems = findings.filter(({ level }) => level === 'problem').length;
+  if (context.globals.json) {
+    printJson(context, {
+      ok: problems === 0,
+      findings: inOrder(findings).map(({ level, check, spider, job = null, message, action }) => ({
+        ...{ level, check, spider, job, message, action },
+      })),
+    });
+    return;
+  }
+  const paint = paintFor(context, context.stdout);
+  if (problems === 0) print(context, paint('green', 'no problems'));
+  else print(context, paint('red', howMany(problems, 'problem')));
 }
 
 /** Smaller clock differences are not reported. */

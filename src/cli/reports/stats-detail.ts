@@ -106,7 +106,11 @@ export function paceLines(
 ): string[] {
   const left = etaText(eta);
   const wants =
-    wantedNodes === null || wantedNodes === nodes.length ? '' : ` (wants ${howMany(wantedNodes, 'node')})`;
+    wantedNodes === null || wantedNodes === nodes.length
+      ? ''
+      : wantedNodes === 0
+        ? ' (wants no node)'
+        : ` (wanted at most ${howMany(wantedNodes, 'node')} within the last 5 min)`;
   return [
     ...(limitedBy === null
       ? []

@@ -92,7 +92,7 @@ export interface CrawlStats {
   readonly usableSlots: number | null;
   /** When all requests that are known are done; null while nothing goes on. */
   readonly eta: Eta | null;
-  /** Nodes that the work asks for: the most of the last five minutes. */
+  /** Nodes that the work asks for: the most of the last five minutes; 0 at once where it is paused, closing or ended. */
   readonly wantedNodes: number | null;
   /** Memory in use of a Redis and its limit; null where it has none, in a Cluster, and on the embedded engine. */
   readonly storeMemory: Snapshot['memory'];

@@ -61,9 +61,12 @@ async function assessmentNow(
   return freshAssessment(snapshot) ?? (await assessNow(telemetry, scaleMax))?.assessment ?? null;
 }
 
-/** What live nodes have found out lately; null where they have not. */
-export function freshAssessment({ assessment, nodes }: Snapshot): Assessment | null {
+/** What live nodes have found out lately; null where they have not, or the crawl was paused, resumed or closed since. */
+export function freshAssessment({ assessment, nodes, control, run }: Snapshot): Assessment | null {
   if (assessment === null || nodes.length === 0) return null;
+  const { limitedBy, wantedNodes } = assessment;
+  const isPaused = control === 'paused';
+  if (isPaused !== (limitedBy === 'paused') || (run?.closed != null && wantedNodes > 0)) return null;
   // The clock of the store may be another one.
   const ageMs = Date.now() - assessment.atMs;
   return Math.abs(ageMs) < FRESH_MS ? aged(assessment, Math.max(0, ageMs)) : null;

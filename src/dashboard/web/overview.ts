@@ -78,16 +78,15 @@ function limits({ state, limitedByText, eta, wantedNodes, nodes, run }: CrawlSta
       wantedNodes !== null &&
       html`<p class="quiet">${
         help
-          ? `The work asks for ${howMany(wantedNodes, 'node')}, and ${n(nodes.length)} run.`
-          : `More nodes would not help: the work asks for ${n(wantedNodes)}, and ${n(nodes.length)} run.`
+          ? `Within the last 5 min the work asked for at most ${howMany(wantedNodes, 'node')}; now running: ${n(nodes.length)}.`
+          : `More nodes would not help: within the last 5 min the work asked for at most ${n(wantedNodes)}; now running: ${n(nodes.length)}.`
       }</p>`
     }
   </div>`;
 }
 
 function figures(crawl: string, stats: CrawlStats): VNode {
-  const { pagesPerSecond, pending, delayed, leasable, leased, slots, done, failed, counters, items, lost } =
-    stats;
+  const { pagesPerSecond, pending, delayed, leasable, leased, done, failed, counters, items, lost } = stats;
   const can =
     leasable === null
       ? ''
@@ -98,7 +97,7 @@ function figures(crawl: string, stats: CrawlStats): VNode {
     ['Pages/s', pagesPerSecond.toFixed(1), ''],
     ['Pending', n(pending), can],
     ['Delayed', n(delayed), ''],
-    ['In progress', n(leased), slots ? `of ${howMany(slots, 'slot')}` : ''],
+    ['In progress', n(leased), slotsText(stats)],
     ['Done', n(done), ''],
     [
       'Failed',
@@ -111,6 +110,11 @@ function figures(crawl: string, stats: CrawlStats): VNode {
     ([title, value, more]) =>
       html`<div><dt>${title}</dt><dd><b>${value}</b>${more !== '' && html`<small>${more}</small>`}</dd></div>`,
   )}</dl>`;
+}
+
+/** Slots work on pages; a node also holds requests that it has leased ahead. */
+function slotsText({ slots, slotsUsed }: CrawlStats): string {
+  return slots && slotsUsed !== null ? `${n(slotsUsed)} of ${howMany(slots, 'slot')} in use` : '';
 }
 
 interface ChartsProps {

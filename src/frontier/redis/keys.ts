@@ -48,6 +48,12 @@ export const keyTypes: Readonly<Record<string, string | null>> = {
   absent: null,
 };
 
+/**
+ * The most fields that crawlnode writes to a HASH that verbs walk: two for each of ten thousand files, one for each node. With far
+ * more, something else wrote to it.
+ */
+export const MAX_FIELDS: Readonly<Record<string, number>> = { feeds: 20_000, 'node-info': 20_000 };
+
 export const internalWords = Object.keys(internalTypes) as (keyof typeof internalTypes)[];
 export const dupefilterWords = Object.keys(dupefilterTypes) as (keyof typeof dupefilterTypes)[];
 

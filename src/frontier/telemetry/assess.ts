@@ -46,7 +46,7 @@ export function assess(facts: CrawlFacts, history: readonly HistoryPoint[], scal
     ...{ atMs, limitedBy, sentence, leasable: canLease, slots, slotsUsed: slotsUsed(facts.nodes) },
     usableSlots: Math.min(slots, leased + least(canLease)),
     eta: etaOf(facts, history),
-    wantedNodes: Math.min(scaleMax, wantedNodes(needed, atMs, history)),
+    wantedNodes: Math.min(scaleMax, wantedNodes(needed, facts, history)),
   };
   const { items, failures, retries, accepted, pending, delayed, liveNodes, storeCpuSeconds } = facts;
   const point: HistoryPoint = {

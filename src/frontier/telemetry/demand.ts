@@ -3,7 +3,7 @@ import type { CrawlFacts, DomainState, HistoryPoint, NodeFacts } from '../types/
 
 /** How busy a node's processor is to be at most, before another node helps. */
 export const CPU_PER_NODE = 0.7;
-/** CONCURRENT_REQUESTS of a node that has not reported yet: its default. */
+/** CONCURRENT_REQUESTS of a node that does not run yet: its default. */
 const USUAL_SLOTS = 16;
 /** A crawl with nothing else to do keeps its nodes for requests that are due so soon. */
 const DUE_SOON_MS = 300_000;
@@ -14,9 +14,9 @@ const HELD_FOR_MS = 300_000;
 export function leasable({
   ready,
   readyDomains,
-  suspects,
+  leasableSuspects,
 }: CrawlFacts): number | { readonly atLeast: number } {
-  const counted = sum(ready.map(leasableOf)) + suspects;
+  const counted = sum(ready.map(leasableOf)) + leasableSuspects;
   const unread = readyDomains - ready.length;
   return unread > 0 ? { atLeast: counted + unread } : counted;
 }
@@ -37,7 +37,7 @@ export function demandOf(facts: CrawlFacts): number {
   const read = [...facts.ready, ...facts.busy];
   const queued = read.filter(({ pending }) => pending > 0).length;
   const further = Math.max(0, facts.queuedDomains - queued);
-  return sum(read.map(slotsFor)) + further + facts.suspects;
+  return sum(read.map(slotsFor)) + further + facts.leasableSuspects;
 }
 
 /** With a delay, as many requests are under way as begin while one page lasts. */
@@ -46,11 +46,18 @@ function slotsFor({ pending, leased, limit, delayMs, latencyMs }: DomainState): 
   return delayMs > 0 ? Math.min(most, Math.max(1, latencyMs / delayMs)) : most;
 }
 
-/** Nodes that the work of this instant asks for; 0 where there is none, or the crawl is paused. */
+/** Whether no node is to be started or kept for what is left: nobody leases it. */
+function isClosed({ control, closing }: CrawlFacts): boolean {
+  return control === 'paused' || closing !== null;
+}
+
+/** Nodes that the work of this instant asks for; 0 where there is none, or the crawl is paused or closed. */
 export function nodesNeeded(facts: CrawlFacts): number {
-  const { control, pending, leased, startUrls, outbox, delayedDueInMs, nodes, liveNodes } = facts;
+  const { pending, leased, startUrls, outbox, delayedDueInMs, nodes, liveNodes } = facts;
   const isDueSoon = delayedDueInMs !== null && delayedDueInMs <= DUE_SOON_MS;
-  if (control === 'paused' || (pending + leased + startUrls + outbox === 0 && !isDueSoon)) return 0;
+  if (isClosed(facts) || (pending + leased + startUrls + outbox === 0 && !isDueSoon)) return 0;
+  // Those that have just joined will say how many slots they have.
+  if (nodes.length === 0 && liveNodes > 0) return liveNodes;
   const demand = demandOf(facts);
   const slots = nodes.length === 0 ? USUAL_SLOTS : Math.max(1, ...nodes.map((node) => node.slots));
   const cpu = nodes.length === 0 ? 0 : sum(nodes.map((node) => node.cpu)) / nodes.length;
@@ -58,9 +65,10 @@ export function nodesNeeded(facts: CrawlFacts): number {
   return Math.max(1, Math.ceil(demand / slots), byCpu);
 }
 
-/** The most nodes that the last minutes have asked for. */
-export function wantedNodes(now: number, atMs: number, history: readonly HistoryPoint[]): number {
-  const recent = history.filter((point) => point.atMs > atMs - HELD_FOR_MS);
+/** The most nodes that the last minutes have asked for; 0 at once where the crawl is closed, or no node runs and none is needed. */
+export function wantedNodes(now: number, facts: CrawlFacts, history: readonly HistoryPoint[]): number {
+  if (isClosed(facts) || (now === 0 && facts.liveNodes === 0)) return 0;
+  const recent = history.filter((point) => point.atMs > facts.atMs - HELD_FOR_MS);
   return Math.max(now, ...recent.map((point) => point.wantedNodes));
 }
 

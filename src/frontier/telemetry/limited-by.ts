@@ -25,10 +25,11 @@ export function limitOf(facts: CrawlFacts): Limit {
   return byOrder(facts) ?? withoutNodes(facts) ?? byObstacle(facts) ?? byRequests(facts);
 }
 
-function byOrder({ control, closing, leased, pagesLeft }: CrawlFacts): Limit | null {
+function byOrder({ control, closing, leased, pagesLeft, liveNodes }: CrawlFacts): Limit | null {
   const inProgress = leased > 0 ? `; ${howMany(leased, 'page')} in progress` : '';
   if (control === 'paused') return limit('paused', `the crawl is paused${inProgress}`);
   if (control === 'stopping') return limit('stopping', `the nodes are stopping${inProgress}`);
+  if (liveNodes === 0) return null;
   if (closing !== null) {
     const isBudget = budgetOf(closing) !== null;
     return limit(isBudget ? 'budget' : 'stopping', `the run is closing (${closing})${inProgress}`);
@@ -37,9 +38,10 @@ function byOrder({ control, closing, leased, pagesLeft }: CrawlFacts): Limit | n
   return null;
 }
 
-function withoutNodes({ liveNodes, pending, delayed, startUrls }: CrawlFacts): Limit | null {
+function withoutNodes({ liveNodes, pending, delayed, startUrls, closing }: CrawlFacts): Limit | null {
   if (liveNodes > 0 || pending + delayed + startUrls === 0) return null;
-  return limit('nodes', `no node is running; ${howMany(pending + delayed, 'request')} wait`);
+  const why = closing === null ? '' : `, as the run was closed (${closing})`;
+  return limit('nodes', `no node is running${why}; ${waiting(pending + delayed, 'request')}`);
 }
 
 /** Where at least half of the nodes have it. */
@@ -61,31 +63,32 @@ function byRequests(facts: CrawlFacts): Limit {
   if (memoryLimit > 0 && storedBytes >= memoryLimit) {
     return limit(
       'queue_limit',
-      `${ofSlots}; the crawl takes ${byteSize(storedBytes)} in the store, SCHEDULER_MEMORY_LIMIT is ${byteSize(memoryLimit)}: links are dropped${startUrls > 0 ? `, and ${howMany(startUrls, 'seed')} wait` : ''}`,
+      `${ofSlots}; the crawl takes ${byteSize(storedBytes)} in the store, SCHEDULER_MEMORY_LIMIT is ${byteSize(memoryLimit)}: links are dropped${startUrls > 0 ? `, and ${waiting(startUrls, 'seed')}` : ''}`,
     );
   }
   if (canLease > 0 && used + canLease >= slots * ALL_SLOTS) {
     return limit(
       'nodes',
-      `${ofSlots}, and ${n(canLease)} more requests could be leased: another node would help`,
+      `${ofSlots}, and ${howMany(canLease, 'more request')} could be leased: another node would help`,
     );
   }
   if (startUrls > 0 && queueLimit > 0 && pending + delayed >= queueLimit) {
     return limit(
       'queue_limit',
-      `${ofSlots}; the queue is at SCHEDULER_QUEUE_LIMIT (${n(queueLimit)}), so ${howMany(startUrls, 'seed')} wait`,
+      `${ofSlots}; the queue is at SCHEDULER_QUEUE_LIMIT (${n(queueLimit)}), so ${waiting(startUrls, 'seed')}`,
     );
   }
-  const waiting = [...facts.ready, ...facts.busy].filter((domain) => domain.pending > leasableOf(domain));
-  if (waiting.length > 0) return byDomains(waiting, facts, ofSlots);
+  const held = [...facts.ready, ...facts.busy].filter((domain) => domain.pending > leasableOf(domain));
+  if (held.length > 0) return byDomains(held, facts, ofSlots);
+  if (facts.suspects > 0) return limit('suspect', `${ofSlots}; ${obstacles.suspect}`);
   if (delayed > 0) {
     const due = delayedDueInMs === null ? '' : `, the first in ${duration(delayedDueInMs)}`;
     return limit(
       'retry_wait',
-      `${ofSlots}; nothing is pending, and ${howMany(delayed, 'request')} are due later${due}`,
+      `${ofSlots}; nothing is pending, and ${howMany(delayed, 'request')} ${delayed === 1 ? 'is' : 'are'} due later${due}`,
     );
   }
-  if (startUrls > 0) return limit('empty', `${ofSlots}; ${howMany(startUrls, 'seed')} wait to be read`);
+  if (startUrls > 0) return limit('empty', `${ofSlots}; ${waiting(startUrls, 'seed')} to be read`);
   if (pending + leased === 0) return limit('empty', 'nothing is left to do');
   return limit(
     'empty',
@@ -103,7 +106,7 @@ function byDomains(domains: readonly DomainState[], facts: CrawlFacts, ofSlots: 
   const longest = held.reduce((a, b) => (b.pending > a.pending ? b : a));
   const { name, pending, limit: most, delayMs, delayBy, dueInMs, blockedBy } = longest;
   const which = facts.queuedDomains > 1 ? `, most of them for ${name} (${n(pending)})` : '';
-  const all = `${ofSlots}; ${howMany(facts.pending, 'request')} wait${which}`;
+  const all = `${ofSlots}; ${waiting(facts.pending, 'request')}${which}`;
   if (blockedBy === 'robots') return limit(by, `${all}: its robots.txt is not known yet`);
   if (by === 'robots')
     return limit(by, `${all}: its robots.txt asks for ${duration(delayMs)} between two pages`);
@@ -120,6 +123,11 @@ function whyNot({ blockedBy, delayBy, leased, limit: most, delayMs }: DomainStat
   if (blockedBy !== null) return blockedBy === 'robots' ? 'robots' : 'domain_delay';
   if (leased >= most || delayMs === 0) return 'domain_concurrency';
   return delayBy === 'robots' ? 'robots' : 'domain_delay';
+}
+
+/** `1 request waits`, `2 requests wait`. */
+function waiting(count: number, noun: string): string {
+  return `${howMany(count, noun)} wait${count === 1 ? 's' : ''}`;
 }
 
 function limit(limitedBy: LimitedBy, sentence: string): Limit {

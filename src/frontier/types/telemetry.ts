@@ -133,6 +133,8 @@ export interface CrawlFacts {
   readonly startUrls: number;
   readonly pending: number;
   readonly suspects: number;
+  /** 1 where a suspect may be leased now, within the limits of its domain; 0 while another one is processed. */
+  readonly leasableSuspects: number;
   readonly delayed: number;
   /** Until the first delayed request is due; null when none is. */
   readonly delayedDueInMs: number | null;
@@ -205,7 +207,7 @@ export interface Assessment {
   readonly usableSlots: number;
   /** Null where nothing goes on that could be measured. */
   readonly eta: Eta | null;
-  /** How many nodes the work asks for: the most of the last five minutes. */
+  /** How many nodes the work asks for: the most of the last five minutes. 0 at once where no node has anything to do: paused, closing, ended. */
   readonly wantedNodes: number;
 }
 

@@ -10,6 +10,14 @@ import { selectXPath, type XPathVariables } from './xpath/xpath-query.js';
 /** Characters of the HTML of all elements that `getAll()` gives. */
 const MAX_MARKUP_CHARACTERS = 48 * 1024 * 1024;
 
+/** The attribute that has the URL of an element. */
+const linkAttributes: ReadonlyMap<string, string> = new Map([
+  ['a', 'href'],
+  ['area', 'href'],
+  ['link', 'href'],
+  ['img', 'src'],
+]);
+
 /**
  * A list of selected elements, or of texts after `::text` and `::attr(name)`.
  * ```ts
@@ -131,9 +139,14 @@ export class SelectorList implements Iterable<SelectorList> {
     const [first] = this.#found;
     if (first === undefined) return null;
     if (typeof first === 'string') return first;
-    const name = first.name.toLowerCase();
-    if (name === 'a' || name === 'area' || name === 'link') return this.attr('href');
-    return name === 'img' ? this.attr('src') : null;
+    const attribute = linkAttributes.get(first.name.toLowerCase());
+    return attribute === undefined ? null : this.attr(attribute);
+  }
+
+  /** @internal Whether the first one is an element that never stands for a URL, such as `li`. */
+  isNoLink(): boolean {
+    const [first] = this.#found;
+    return typeof first === 'object' && !linkAttributes.has(first.name.toLowerCase());
   }
 
   *#rendered(): Generator<string> {

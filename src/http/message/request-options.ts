@@ -117,6 +117,13 @@ const optionNames = new Set(Object.keys(options));
 /** Fields of a Request that are not options. They are ignored, so that a request can be spread into the options of another. */
 const ignoredFields = new Set(['url', 'depth', 'attempts', 'redirects', 'origin']);
 
+/** What serves in place of options of Crawlee. */
+const crawleeOptions: Readonly<Record<string, string>> = {
+  userData: 'use meta',
+  label: 'use callback',
+  uniqueKey: 'use dontFilter, or fingerprint() of the spider',
+};
+
 /**
  * @param more names that are allowed too.
  * @throws InvalidRequestError naming an unknown option and the nearest existing one.
@@ -129,7 +136,8 @@ export function checkOptionNames(given: unknown, more: readonly string[] = []): 
   for (const name in given) {
     if (optionNames.has(name) || ignoredFields.has(name)) continue;
     const names = [...more, ...optionNames];
-    const hint = didYouMean(name.replaceAll('_', ''), names) || `; there are ${names.join(', ')}`;
+    const instead = Object.hasOwn(crawleeOptions, name) ? `: ${crawleeOptions[name]}` : '';
+    const hint = instead || didYouMean(name.replaceAll('_', ''), names) || `; there are ${names.join(', ')}`;
     throw new InvalidRequestError(`${JSON.stringify(name)} is no option of a request${hint}`);
   }
 }

@@ -19,6 +19,7 @@ import { checkUrl } from '../url/http-url.js';
 import { isTooLong, type UrlJoiner, urlJoiner } from '../url/join-url.js';
 import { parseUrl } from '../url/parse-url.js';
 import { type Headers, headerOf, lowerCaseHeaders } from './headers.js';
+import { describe } from './record/json-safe.js';
 import {
   type Callback,
   type CbKwargs,
@@ -58,6 +59,30 @@ export interface SavedPage {
   readonly headers?: ResponseParts['headers'];
   /** The meta of the request. */
   readonly meta?: Meta;
+}
+
+/** What `follow()` and `followAll()` made of a page: what a callback may have meant to yield. */
+export interface Followed {
+  requests: number;
+  /** The first selector, or its text, whose elements are all no links; null for none. */
+  noLinks: string | null;
+}
+
+const followedByResponse = new WeakMap<Response, Followed>();
+
+/** What was followed on a page so far; undefined for nothing. */
+export function followedOf(response: Response): Readonly<Followed> | undefined {
+  return followedByResponse.get(response);
+}
+
+function countFollowed(response: Response, requests: number, noLinks: string | null): void {
+  let followed = followedByResponse.get(response);
+  if (followed === undefined) {
+    followed = { requests: 0, noLinks: null };
+    followedByResponse.set(response, followed);
+  }
+  followed.requests += requests;
+  followed.noLinks ??= noLinks;
 }
 
 /** Parsed in place of a body that is not markup. */
@@ -269,6 +294,7 @@ export class Response<M extends Meta = Meta> {
     }
     const options = optionsOf(followArguments);
     const url = this.#absolute(href) ?? detached(href);
+    countFollowed(this, 1, null);
     return tryRequest(url, options) ?? unfetchableRequest(url, options);
   }
 
@@ -285,15 +311,26 @@ export class Response<M extends Meta = Meta> {
     targets: string | Iterable<string | URL | Selector>,
     ...followArguments: FollowArguments
   ): Request[] {
+    if (typeof (targets as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] !== 'function') {
+      throw new InvalidRequestError(
+        `followAll() on ${this.url} was given ${describe(targets)}; give a CSS selector, a selection or a list of URLs`,
+      );
+    }
     const requests: Request[] = [];
     const shared = optionsOf(followArguments);
+    let hasTargets = false;
+    let areNoLinks = true;
     for (const target of typeof targets === 'string' ? this.css(targets) : targets) {
+      hasTargets = true;
       const href = referenceOf(target);
+      if (areNoLinks) areNoLinks = target instanceof SelectorList && target.isNoLink();
       const url = href === null ? null : this.#absolute(href);
       if (url === null) continue;
       const request = tryRequest(url, shared);
       if (request !== null) requests.push(request);
     }
+    const selector = typeof targets === 'string' ? JSON.stringify(targets) : 'a selection';
+    countFollowed(this, requests.length, hasTargets && areNoLinks ? selector : null);
     return requests;
   }
 

@@ -1,7 +1,11 @@
 /** `opened()` and `closed()` of the spider: what they throw is named, and CloseSpider closes the run. */
 import { closingReason, concernsNode, messageOf } from '../../errors.js';
+import { fieldsWithoutValue } from '../../spider/empty-fields.js';
 import type { NodeState } from './node-state.js';
 import { hookFailure } from './project-hooks.js';
+
+/** How many fields without a value a warning names. */
+const SHOWN_FIELDS = 20;
 
 /** @returns false when it was left behind because the node is to stop. @throws CrawlnodeError `hook_error` */
 export function callOpened({ deps, hooks, outage }: NodeState, halt: AbortSignal): Promise<boolean> {
@@ -22,6 +26,13 @@ export function callOpened({ deps, hooks, outage }: NodeState, halt: AbortSignal
 /** The node has left. When the store is away, only the closing of the run is lost. */
 export function callClosed({ deps, hooks }: NodeState, endedFor: string): Promise<void> {
   const { spider, frontier, log } = deps;
+  const fields = fieldsWithoutValue(spider);
+  if (fields.length > 0) {
+    log.warn(
+      { fields: fields.slice(0, SHOWN_FIELDS) },
+      'no item of this node has a value in these fields: is a property or a column misspelt, or does a selector match nothing?',
+    );
+  }
   const name = `closed() of the spider "${spider.name}"`;
   const hook = () =>
     orClose(

@@ -28,15 +28,20 @@ export async function append(disk: FeedDisk, format: FeedFormat): Promise<Begun>
 }
 
 /** @returns false for what `overwrite` leaves, and for nothing. @throws UsageError as `append` */
-export async function hasContentToKeep(
-  disk: FeedDisk,
-  { encode, opening, closing, appendsNot }: FeedFormat,
-): Promise<boolean> {
+export async function hasContentToKeep(disk: FeedDisk, format: FeedFormat): Promise<boolean> {
+  const { encode, opening, closing, appendsNot, begins } = format;
   const size = await disk.size();
   const empty = Buffer.concat([encode(opening), encode(closing)]);
   if (size === 0 || (size === empty.length && (await disk.behind(0, size)).equals(empty))) return false;
-  if (appendsNot === null) return true;
-  throw new UsageError(
-    `${disk.path} has content already, and ${appendsNot} cannot be added to it: use -O to overwrite it, another file, or .jsonl.`,
-  );
+  if (appendsNot !== null) {
+    throw new UsageError(
+      `${disk.path} has content already, and ${appendsNot} cannot be added to it: use -O to overwrite it, another file, or .jsonl.`,
+    );
+  }
+  if (begins?.test(await disk.beginning(format)) === false) {
+    throw new UsageError(
+      `${disk.path} has content of another format, to which no items can be added: use -O to overwrite it, or another file.`,
+    );
+  }
+  return true;
 }

@@ -24,6 +24,12 @@ export interface ImageLimits {
   readonly minHeight: number;
 }
 
+/**
+ * How much of a JPEG is searched for its size. The segments before the size may hold megabytes, such as a depth map, but a segment
+ * may also be four bytes long, and image-size visits each.
+ */
+const JPEG_HEADER_BYTES = 4 * 1024 * 1024;
+
 /** Raster images only: an SVG is a document, and may hold scripts. */
 export function imageJudge({ minWidth, minHeight }: ImageLimits): Judge {
   return async (body) => {
@@ -36,7 +42,9 @@ export function imageJudge({ minWidth, minHeight }: ImageLimits): Judge {
     let size: { readonly width: number; readonly height: number };
     try {
       // image-size reads the ArrayBuffer behind a view, also past its end: a copy has nothing there.
-      size = imageSize(new Uint8Array(body));
+      size = imageSize(
+        new Uint8Array(type.mime === 'image/jpeg' ? body.subarray(0, JPEG_HEADER_BYTES) : body),
+      );
     } catch {
       return { refused: 'not_an_image' };
     }

@@ -85,12 +85,16 @@ export class SitemapSpider extends Spider {
     const sitemap = await sitemapText(response.body, headerOf(response.headers, 'content-type'));
     const requestFor = this.#requestMaker(response.url, indexes);
     let made = 0;
+    let unmatched: string | null = null;
     const entries = this.#readable(sitemap, response);
     for (const entry of isRobotsTxt(response.url) ? entries : this.#chosen(entries)) {
       const others = this.sitemapAlternateLinks ? entry.alternates : [];
       for (const loc of [entry.loc, ...others]) {
         const request = requestFor(entry.kind, loc);
-        if (request === null) continue;
+        if (request === null) {
+          if (entry.kind === 'page') unmatched ??= loc;
+          continue;
+        }
         if (made >= MAX_SITEMAP_ENTRIES) {
           this.stats.incValue('sitemap/too_long');
           this.log.warn(
@@ -102,6 +106,13 @@ export class SitemapSpider extends Spider {
         made += 1;
         yield request;
       }
+    }
+    // A sitemap of an index may have no page that is wanted.
+    if (made === 0 && unmatched !== null) {
+      this.log[indexes === 0 ? 'warn' : 'info'](
+        { url: response.url, example: unmatched },
+        'no page of a sitemap matches sitemapRules, so none is requested',
+      );
     }
   }
 

@@ -130,6 +130,8 @@ it.each([
   ['-s JOBDIR=/proc/nope', 4, 'the folder /proc/nope of the embedded frontier cannot be made or entered'],
   ['-o keep.xml', 2, 'keep.xml has content already, and an XML document cannot be added to it'],
   ['-o keep.json', 2, 'keep.json has content already, and a JSON list cannot be added to it'],
+  ['-o keep.xml:jsonl', 2, 'keep.xml has content of another format'],
+  ['-o keep.json:csv', 2, 'keep.json has content of another format'],
   ['-s FEEDS={"a.jsonl":{"item_filter":"./nope.ts"}}', 2, 'nope.ts, which does not exist'],
   ['-s ITEM_PIPELINES={"ImagesPipeline":1}', 2, 'set IMAGES_STORE to the folder of its files'],
   ['--min-items many', 2, 'Expected a whole number'],

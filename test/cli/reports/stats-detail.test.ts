@@ -20,6 +20,17 @@ describe('one crawl', () => {
     expect(lines.join('\n')).toMatch(/counters\n( +downloader\/count_\d+ +\d+\n?){35}$/);
   });
 
+  it('says with the number of nodes that the work wanted over which time that holds', () => {
+    const limited = { limitedBy: 'domain_concurrency', limitedByText: 'full' } as const;
+    const line = (wantedNodes: number) =>
+      shown(crawlStats({ ...limited, wantedNodes })).find((line) => line.includes('limited by'));
+    expect(line(3)).toBe(
+      '  limited by  domain_concurrency: full (wanted at most 3 nodes within the last 5 min)',
+    );
+    expect(line(2)).toBe('  limited by  domain_concurrency: full');
+    expect(line(0)).toBe('  limited by  domain_concurrency: full (wants no node)');
+  });
+
   it('shows of a dead node what it had in progress, and how much more', () => {
     const held = [
       { id: 'a'.repeat(40), url: 'https://a.example/1', state: 'pending' as const },

@@ -68,7 +68,7 @@ const answers: Readonly<Record<string, Answer>> = {
     data: { eta: { seconds: expect.any(Number), by: expect.any(String) } },
   },
   'Would another node help?': {
-    text: [/^ {2}limited by +\w+: .*\(wants \d nodes?\)$/m],
+    text: [/^ {2}limited by +\w+: .*\(wanted at most \d nodes? within the last 5 min\)$/m],
     view: '/shop/scale',
     data: { nodes: 1, wantedNodes: expect.any(Number), limitedBy: expect.any(String) },
   },

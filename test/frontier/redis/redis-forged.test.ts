@@ -84,6 +84,29 @@ describe('in Redis', () => {
     });
   });
 
+  it.each(['feeds', 'node-info'])(
+    'far more fields of %s than crawlnode writes: refused by name before they are walked, and doctor names them',
+    async (word) => {
+      await asNode(async (frontier) => {
+        await frontier.push([request('a')], 'links');
+        await client.hset(key(word), ...Array.from({ length: 30_000 }, (_, at) => [`f${at}`, '{}']).flat());
+        const refusal = {
+          code: 'foreign_key',
+          message: expect.stringMatching(`^${key(word)} has 30,\\d{3} fields`),
+        };
+        await expect(frontier.lease(1, 0)).rejects.toMatchObject(refusal);
+        await expect(frontier.verify()).rejects.toMatchObject(refusal);
+        expect((await frontier.examine()).filter(({ level }) => level === 'problem')).toMatchObject([
+          { check: 'foreign_key', message: refusal.message },
+        ]);
+        if (word === 'node-info') expect((await frontier.snapshot()).nodes).toHaveLength(1);
+        const forged = (await client.hkeys(key(word))).filter((field) => /^f\d+$/.test(field));
+        await client.hdel(key(word), ...forged);
+        expect(nameOf(await takeOne(frontier))).toBe('a');
+      });
+    },
+  );
+
   it('entries of the queues that cannot be read are dropped, and the requests beside them are fetched', async () => {
     await asNode(async (frontier) => {
       await frontier.push([request('a'), request('b', { delayMs: 1 })], 'links');

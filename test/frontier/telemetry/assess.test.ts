@@ -31,6 +31,7 @@ const crawl = (more: Partial<CrawlFacts> = {}): CrawlFacts => {
       pagesLeft: null,
       startUrls: 0,
       suspects: 0,
+      leasableSuspects: 0,
       delayed: 0,
     },
     ...{ delayedDueInMs: null, accepted: 1_000, done: 500, failures: 0, items: 0, retries: 0, queueLimit: 0 },
@@ -183,11 +184,37 @@ describe('wantedNodes', () => {
     expect(assessed(crawl({ ready: many(1, { pending: 10 }), nodes })).wantedNodes).toBe(1);
   });
 
+  it('is as many as run, while none of them has said how many slots it has', () => {
+    const joined = crawl({ ready: many(50), nodes: [], liveNodes: 2 });
+    expect(assessed(joined).wantedNodes).toBe(2);
+    expect(assessed({ ...joined, liveNodes: 0 }).wantedNodes).toBe(25);
+  });
+
+  it('is 0 at once where no node has anything to do: paused, closing, or ended', () => {
+    const before = minuteAgo(10, { wantedNodes: 7 });
+    const left = { ready: many(5) };
+    expect(assessed(crawl({ ...left, control: 'paused' }), before).wantedNodes).toBe(0);
+    expect(assessed(crawl({ ...left, closing: 'closespider_pagecount' }), before).wantedNodes).toBe(0);
+    expect(assessed(crawl({ nodes: [] }), before).wantedNodes).toBe(0);
+  });
+
   it('is the most of the last five minutes', () => {
     const idle = crawl({ nodes: [node(0)] });
     expect(assessed(idle, minuteAgo(10, { wantedNodes: 7 })).wantedNodes).toBe(7);
     expect(assessed(idle, minuteAgo(10, { wantedNodes: 7, atMs: NOW - 301_000 })).wantedNodes).toBe(0);
     expect(assess(idle, minuteAgo(10, { wantedNodes: 7 }), SCALE_MAX).point.wantedNodes).toBe(0);
+  });
+});
+
+describe('suspects', () => {
+  it('are one request at a time: none that waits for its turn asks for another node', () => {
+    const busy = [domain({ leased: 8, pending: 100 })];
+    const full = crawl({ busy, suspects: 30, leasableSuspects: 0, nodes: [node(8)] });
+    expect(assessed(full)).toMatchObject({ limitedBy: 'domain_concurrency', leasable: 0, wantedNodes: 1 });
+    const one = crawl({ busy: [domain({ pending: 0, leased: 8 })], suspects: 30, leasableSuspects: 1 });
+    expect(assessed({ ...one, pending: 30, nodes: [node(8)] })).toMatchObject({
+      ...{ limitedBy: 'suspect', leasable: 1, wantedNodes: 1 },
+    });
   });
 });
 

@@ -309,6 +309,8 @@ test("an option that a request does not know is refused, one of Scrapy's above a
   );
   expect(make({ callBack: 'parse' })).toThrow('"callBack" is no option of a request; did you mean callback?');
   expect(make({ cb_kwargs: {} })).toThrow('"cb_kwargs" is no option of a request; did you mean cbKwargs?');
+  expect(make({ userData: {} })).toThrow('"userData" is no option of a request: use meta');
+  expect(make({ label: 'DETAIL' })).toThrow('"label" is no option of a request: use callback');
   expect(make({ encoding: 'utf-8' })).toThrow(
     /^"encoding" is no option of a request; there are method, headers, /,
   );

@@ -219,6 +219,23 @@ describe('ImagesPipeline', () => {
   });
 });
 
+describe('a JPEG whose size stands behind many segments', () => {
+  const jpeg = (megabytes: number) =>
+    Buffer.concat([
+      Buffer.from([0xff, 0xd8]),
+      Buffer.alloc(megabytes * 1024 * 1024, Buffer.from([0xff, 0xe0, 0, 2])),
+      Buffer.from([0xff, 0xc0, 0, 11, 8, 0, 30, 0, 20, 1, 1, 0x11, 0, 0xff, 0xd9]),
+      Buffer.alloc(16),
+    ]);
+
+  it('is an image within 4 MiB, and none beyond', async () => {
+    const stage = await images({ IMAGES_MIN_WIDTH: 20, IMAGES_MIN_HEIGHT: 30 });
+    const url = 'https://shop.example/photo.jpg';
+    expect(await receive(stage, url, ok(jpeg(3)))).toMatchObject({ status: 'downloaded' });
+    expect(await receive(stage, url, ok(jpeg(5)))).toMatchObject({ reason: 'not_an_image' });
+  });
+});
+
 describe('a pipeline that extends FilesPipeline', () => {
   class Manuals extends FilesPipeline {
     override *getMediaRequests(item: { sku: string }) {

@@ -33,7 +33,7 @@ const loc = (url: string, more = '') => `<loc>${url}</loc>${more}`;
 /** URL and callback of each request of a sitemap, and what is logged. */
 async function requestsOf(spider: SitemapSpider, response: Response) {
   const warnings: string[] = [];
-  const log = { warn: (_: object, message: string) => void warnings.push(message), debug() {} };
+  const log = { warn: (_: object, message: string) => void warnings.push(message), info() {}, debug() {} };
   Object.assign(spider, { log: log as unknown as SpiderLogger });
   const { requests, unfetchable } = await runCallback(spider, 'parseSitemap', response);
   const found = requests.map(({ request, callback }) => [request.url, callback ?? 'parse']);
@@ -52,6 +52,16 @@ describe('a SitemapSpider', () => {
       callback: Both.prototype.parseSitemap,
     });
     expect(second).toBe('https://a.example/');
+  });
+
+  it('warns of a sitemap of which no page matches its rules, unless an index led to it', async () => {
+    const text = urlset(loc('https://a.example/blog/1'), loc('https://a.example/blog/2'));
+    const { found, warnings } = await requestsOf(new Shop(), sitemap(text));
+    expect(found).toEqual([]);
+    expect(warnings).toEqual(['no page of a sitemap matches sitemapRules, so none is requested']);
+    const ofIndex = sitemap(text, 'https://a.example/blog.xml', { indexes: 1 });
+    expect((await requestsOf(new Shop(), ofIndex)).warnings).toEqual([]);
+    expect((await requestsOf(new Shop(), sitemap(urlset()))).warnings).toEqual([]);
   });
 
   it('requests each page by the first rule that matches, and no other', async () => {

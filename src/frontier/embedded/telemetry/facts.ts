@@ -16,6 +16,7 @@ import { autoDelayOf, delayOf, dueAtOf, isRandomized, settingsDelayOf } from '..
 import { type DomainRow, newDomain } from '../domains/domain-row.js';
 import { concurrencyOf } from '../domains/domain-state.js';
 import { readFeedRows } from '../feeds/feed-row.js';
+import { chooseSuspect } from '../leases/suspects.js';
 import { incarnationName } from '../nodes/node-row.js';
 import { pagesLeft } from '../requests/budgets.js';
 import { readOrigin } from '../robots/origins.js';
@@ -70,6 +71,7 @@ export function crawlFacts(tx: Transaction): CrawlFacts | null {
     ...{ atMs: tx.wallMs, control: crawl.control, closing: crawl.run?.closing?.reason ?? null },
     ...{ pagesLeft: pagesLeft(tx), startUrls: sum(spaces.startUrls.map(({ good }) => good.entries)) },
     ...{ pending: tally.pending + tally.suspects, suspects: tally.suspects, delayed: tally.delayed },
+    leasableSuspects: leasableSuspects(tx),
     delayedDueInMs: counted.due === null ? null : Math.max(0, Math.round(counted.due / 1_000) - nowMs),
     ...{ leased: tally.leased, accepted: tally.accepted, done: tally.done, failures: tally.run_failed },
     ...{ items: counter('item_scraped_count'), retries: counter('retry/count') },
@@ -91,6 +93,13 @@ export function crawlFacts(tx: Transaction): CrawlFacts | null {
     liveNodes: nodes.length,
     storeCpuSeconds: null,
   };
+}
+
+/** Whether a suspect may be leased now, as a number. A volunteer has one, or is about to. */
+function leasableSuspects(tx: Transaction): number {
+  const { volunteer } = tx.tally;
+  if (volunteer !== 0 && tx.nodes.findAlive(volunteer) !== null) return 0;
+  return chooseSuspect(tx) === null ? 0 : 1;
 }
 
 const firstDomains = {

@@ -9,6 +9,7 @@ import {
   messageOf,
   RefusedError,
 } from '../../../errors.js';
+import { n } from '../../../format-amounts.js';
 import { otherFormat } from '../../data-format.js';
 import type { Dupefilter } from '../../frontier.js';
 import type { RedisAddress } from '../../open-options.js';
@@ -47,6 +48,10 @@ export function translate(error: unknown): Error | null {
   if (code === 'TYPE') {
     const [key = '', found = '', wanted = ''] = (storedJson(rest) ?? []) as string[];
     return foreignKeyError(foreignKey(key, found, wanted), error);
+  }
+  if (code === 'MANY') {
+    const [key = '', count] = (storedJson(rest) ?? []) as string[];
+    return foreignKeyError(tooManyFields(key, Number(count)), error);
   }
   if (code === 'FIELD') return unreadableField(rest ?? '', error);
   if (code === 'FIELDS') {
@@ -132,6 +137,14 @@ export function foreignKey(key: string, found: string, wanted: string): string {
   return key.includes(':~')
     ? `${what}: somebody overwrote it; stop the nodes, delete it (DEL ${key}), and run "crawlnode doctor SPIDER --repair", which rebuilds the queues from the requests`
     : `${what}; it belongs to something else: delete or rename it, or change its key setting`;
+}
+
+/** What to do with a HASH that holds more than crawlnode writes. */
+export function tooManyFields(key: string, count: number): string {
+  return (
+    `${key} has ${n(count)} fields, more than crawlnode writes: something else wrote to it. Stop the nodes, delete those fields ` +
+    '(HDEL), and run "crawlnode doctor SPIDER --repair"'
+  );
 }
 
 /** The first key of a command of our own. */

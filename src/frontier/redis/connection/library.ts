@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto';
 import { closingReasons } from '../../budgets.js';
 import { dataFormats } from '../../data-format.js';
 import * as limits from '../../types/limits.js';
-import { keyTypes } from '../keys.js';
+import { keyTypes, MAX_FIELDS } from '../keys.js';
 import { luaFiles } from '../lua-files.inlined.js';
 import { type Client, callFunction, resultsOf } from './client.js';
 import { isFull, LibraryNeedsMemory, OtherLibrary } from './errors.js';
@@ -98,6 +98,7 @@ function assemble(): Library {
     `local ${tables.join(', ')} = ${tables.map(() => '{}').join(', ')}`,
     `local keyWords = { ${keyWords.map((word) => `'${word}'`)} }`,
     `local keyTypes = { ${keyWords.map((word) => `['${word}'] = ${luaText(keyTypes[word])}`)} }`,
+    `local maxFields = { ${Object.entries(MAX_FIELDS).map(([word, most]) => `['${word}'] = ${most}`)} }`,
     `local function keysByName(KEYS) return { ${keyWords.map((word, n) => `['${word}'] = KEYS[${n + 1}]`)} } end`,
     ...files.map((file) => `do -- ${file}\n${luaFiles[file]}end`),
   ].join('\n');

@@ -5,11 +5,11 @@ import { classOf, type Dupefilter } from '../../dupefilter-classes.js';
 import type { FrontierKeys, OpenOptions } from '../../open-options.js';
 import { agreedDupefilter } from '../crawl/dupefilter.js';
 import { evictionDanger, hasSmallIntsets, INTSET_ENTRIES } from '../examine/server.js';
-import { badSeedsKey, internalKey, ownKeys } from '../keys.js';
+import { badSeedsKey, type InternalWord, internalKey, MAX_FIELDS, ownKeys } from '../keys.js';
 import { mainKeyType } from '../request-columns.js';
 import { type Client, serversOf } from './client.js';
 import type { RedisConnection } from './connection.js';
-import { foreignKey, isMissingFunction } from './errors.js';
+import { foreignKey, isMissingFunction, tooManyFields } from './errors.js';
 
 /** @throws RefusedError where the frontier could be evicted, a key holds another type, or the format is another. */
 export async function refuseUnsafeStore(connection: RedisConnection, options: OpenOptions): Promise<void> {
@@ -73,7 +73,7 @@ export async function foundFormat(client: Client, keys: FrontierKeys): Promise<s
   return (await client.type(meta)) === 'hash' ? client.hget(meta, 'version') : null;
 }
 
-/** A sentence for each key with a foreign type, with the most likely reason. */
+/** A sentence for each key with a foreign type, with the most likely reason; without one, for each with too many fields. */
 export async function foreignKeys(
   client: Client,
   { keys, startUrlsType, shape }: OpenOptions,
@@ -93,6 +93,12 @@ export async function foreignKeys(
   for (const [n, [key, type]] of [...wanted].entries()) {
     const found = types[n]!;
     if (found !== 'none' && found !== type) foreign.push(advice(key, found, type, keys, dupefilter.class));
+  }
+  if (foreign.length > 0) return foreign;
+  for (const [word, most] of Object.entries(MAX_FIELDS)) {
+    const key = internalKey(keys, word as InternalWord);
+    const count = await client.hlen(key);
+    if (count > most) foreign.push(tooManyFields(key, count));
   }
   return foreign;
 }

@@ -145,20 +145,24 @@ async function readNodes(
   nowMs: number,
   nodeTimeoutMs: number,
 ): Promise<{ nodes: NodeSnapshot[]; silent: NodeSnapshot[] }> {
-  const [beats, dead, infos, held, settled] = await Promise.all([
+  const [beats, dead] = await Promise.all([
     client.zrange(internalKey(keys, 'nodes'), 0, -1, 'WITHSCORES'),
     client.zrange(internalKey(keys, 'dead'), 0, -1, 'WITHSCORES'),
-    client.hgetall(internalKey(keys, 'node-info')),
-    client.hgetall(internalKey(keys, 'held')),
-    client.hgetall(internalKey(keys, 'settled')),
   ]);
-  const incarnations = Object.keys(infos);
-  const reports =
-    incarnations.length === 0
-      ? []
-      : await client.hmget(internalKey(keys, 'telemetry'), ...incarnations.map((name) => `node:${name}`));
+  const [heardAt, diedAt] = [pairs(beats), pairs(dead)];
+  const incarnations = [...heardAt, ...diedAt].map(([incarnation]) => incarnation);
+  // Only what belongs to these nodes: somebody else may have added any number of fields.
+  const told = async (word: InternalWord, of: (name: string) => string = (name) => name) =>
+    incarnations.length === 0 ? [] : client.hmget(internalKey(keys, word), ...incarnations.map(of));
+  const [infos, held, settled, reports] = await Promise.all([
+    told('node-info'),
+    told('held'),
+    told('settled'),
+    told('telemetry', (name) => `node:${name}`),
+  ]);
   const describe = (incarnation: string, heardAtMs: number): NodeSnapshot => {
-    const info = storedObject(infos[incarnation]);
+    const at = incarnations.indexOf(incarnation);
+    const info = storedObject(infos[at]);
     const startedAt = numberField(info, 'startedAt') ?? 0;
     const joinedAtMs = numberField(info, 'joinedAtMs');
     return {
@@ -167,16 +171,16 @@ async function readNodes(
       pid: numberField(info, 'pid') ?? 0,
       startedAt,
       heartbeatAgeMs: Math.max(0, Math.round(nowMs - heardAtMs)),
-      leased: numberIn(held[incarnation], 0),
-      pages: numberIn(settled[incarnation], 0),
+      leased: numberIn(held[at] ?? undefined, 0),
+      pages: numberIn(settled[at] ?? undefined, 0),
       pagesPerSecond: numberField(info, 'pagesPerSecond') ?? 0,
       clockAheadMs: joinedAtMs === undefined ? 0 : startedAt - joinedAtMs,
-      facts: factsOf(reports[incarnations.indexOf(incarnation)]),
+      facts: factsOf(reports[at]),
     };
   };
-  const heard = pairs(beats).map(([incarnation, atMs]) => describe(incarnation, Number(atMs)));
+  const heard = heardAt.map(([incarnation, atMs]) => describe(incarnation, Number(atMs)));
   const isLive = ({ heartbeatAgeMs }: NodeSnapshot) => heartbeatAgeMs <= nodeTimeoutMs;
-  const gone = pairs(dead).map(([incarnation, atMs]) => describe(incarnation, Number(atMs)));
+  const gone = diedAt.map(([incarnation, atMs]) => describe(incarnation, Number(atMs)));
   return { nodes: heard.filter(isLive), silent: [...heard.filter((node) => !isLive(node)), ...gone] };
 }
 

@@ -17,7 +17,7 @@ import { int, json } from '../connection/reply.js';
 import { type Ask, pairs, walk } from '../connection/scan.js';
 import { numberField, storedObject, textField } from '../crawl/stored-json.js';
 import type { CrawlAccess } from '../crawl-access.js';
-import { internalKey } from '../keys.js';
+import { internalKey, MAX_FIELDS } from '../keys.js';
 
 /** A feed as its field of the HASH `:~feeds` has it: its writer, none without an owner, and its checkpoint, if any. */
 interface FeedRecord extends Partial<FeedCheckpoint> {
@@ -32,8 +32,7 @@ interface FeedRecord extends Partial<FeedCheckpoint> {
   readonly changed: (FeedChange & { readonly accepted?: boolean }) | null;
 }
 
-/** Two fields for each of ten thousand files, and records of some hundred bytes: beyond it, the HASH is not ours alone. */
-const MAX_FEED_FIELDS = 20_000;
+/** Records have some hundred bytes: beyond it, the HASH is not ours alone. */
 const MAX_FEED_CHARACTERS = 8 * 1024 * 1024;
 const FIELDS_AT_ONCE = 500;
 
@@ -52,7 +51,7 @@ export async function readFeeds(ask: Ask, keys: FrontierKeys) {
       count += 1;
       characters += field.length + value.length;
     }
-    if (count > MAX_FEED_FIELDS || characters > MAX_FEED_CHARACTERS) throw forged(key, count, characters);
+    if (count > MAX_FIELDS.feeds! || characters > MAX_FEED_CHARACTERS) throw forged(key, count, characters);
   }
   return feedsOf(fields);
 }

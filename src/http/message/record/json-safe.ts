@@ -82,7 +82,10 @@ function copy(value: unknown, path: string, ancestors: readonly object[]): JsonV
     case 'object':
       return value === null ? null : copyObject(value, path, ancestors);
     default:
-      return refuse(path, `${describe(value)}, which JSON cannot hold`);
+      return refuse(
+        path,
+        `${describe(value)}, which JSON cannot hold${typeof value === 'function' ? '; is () missing' : ''}`,
+      );
   }
 }
 

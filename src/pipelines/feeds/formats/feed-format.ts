@@ -62,6 +62,8 @@ export interface FeedFormat {
   readonly closing: string;
   /** Why no items can be appended to a file that this job did not write; null where they can. */
   readonly appendsNot: string | null;
+  /** What a file to which items can be appended begins with. */
+  readonly begins?: RegExp;
   /** The end of a file after which an item can follow, `opening` included; null when this cannot be determined. */
   readonly itemEnds: readonly string[] | null;
   /** A text as it stands in the file. */
@@ -136,6 +138,7 @@ const jsonl: FeedFormat = {
   opening: '',
   closing: '',
   appendsNot: null,
+  begins: /^\uFEFF?\s*(?:\{|$)/,
   itemEnds: ['\n'],
   adopt: () => '',
   resume: () => '',
@@ -187,6 +190,7 @@ const csvFormat = (safe: (text: string) => string, fixed: readonly string[] = []
   opening: '',
   closing: '',
   appendsNot: null,
+  begins: /^\uFEFF?\s*(?:[^\s{[<]|$)/,
   itemEnds: ['\n'],
   adopt: (beginning) => headerOf(firstRecord(beginning)),
   resume: (beginning, header) => {

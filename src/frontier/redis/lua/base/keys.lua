@@ -74,17 +74,24 @@ local SIZE_COMMANDS = { hash = 'HLEN', list = 'LLEN', set = 'SCARD', zset = 'ZCA
 local commands = {}
 for i = 1, #keyWords do commands[i] = SIZE_COMMANDS[keyTypes[keyWords[i]]] or false end
 
+-- Returns the place of a key with more fields than crawlnode writes, and their number.
 local function askSizes(KEYS)
+  local forged, fields
   for i = 1, #commands do
-    if commands[i] then redis.call(commands[i], KEYS[i]) end
+    local size = commands[i] and redis.call(commands[i], KEYS[i])
+    local most = maxFields[keyWords[i]]
+    if most and size > most then forged, fields = i, size end
   end
+  return forged, fields
 end
 
--- Refuses a call when somebody has put another type into a key, before the first write: Redis would end the call at the first
--- command on that key, in its middle. Asks for sizes, since TYPE takes twice as long, and under one pcall: a redis.pcall for
--- each key takes half as long again.
+-- Refuses a call when somebody has put another type into a key, or far more fields than crawlnode walks, before the first write:
+-- Redis would end the call at the first command on that key, in its middle. Asks for sizes, since TYPE takes twice as long, and
+-- under one pcall: a redis.pcall for each key takes half as long again.
 function keys.refuseForeign(KEYS)
-  if pcall(askSizes, KEYS) then return end
+  local areSizes, forged, fields = pcall(askSizes, KEYS)
+  if forged and areSizes then verbs.refuse('CRAWLNODE_MANY ' .. cjson.encode({ KEYS[forged], lists.digits(fields) })) end
+  if areSizes then return end
   for i, word in ipairs(keyWords) do
     if keyTypes[word] then keys.refuseOther(KEYS[i], keyTypes[word]) end
   end

@@ -53,7 +53,10 @@ function examine.requests(crawl, page, found)
   found.ids, found.records, found.bytes = waitingAmong(crawl, ids), page, bytes
 end
 
-function examine.feeds(crawl, _, found) found.feeds = cjson.encode(damagedOutboxes.views(crawl)) end
+function examine.feeds(crawl, _, found)
+  keys.refuseForeign(crawl.KEYS)
+  found.feeds = cjson.encode(damagedOutboxes.views(crawl))
+end
 
 local function entriesOf(state)
   return function(crawl, page, found)

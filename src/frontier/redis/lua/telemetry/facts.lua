@@ -39,6 +39,17 @@ local function reports(crawl)
   return found
 end
 
+-- Whether a suspect may be leased now, as a number. A volunteer has one, or is about to.
+local function leasableSuspects(crawl)
+  local volunteer, names = meta.get(crawl, 'volunteer'), {}
+  if volunteer and nodes.isLive(crawl, volunteer) then return 0 end
+  for i, entry in ipairs(redis.call('ZRANGE', crawl.keys.suspects, 0, limits.SUSPECTS_READ - 1)) do names[i] = queue.domainOf(entry) end
+  for _, state in ipairs(domainStates.of(crawl, names)) do
+    if state.dueInMs == 0 and state.leased < state.limit then return 1 end
+  end
+  return 0
+end
+
 -- INFO of CPU, of the whole server; null where the user may not ask.
 local function cpuSeconds()
   local info = redis.pcall('INFO', 'cpu')
@@ -56,7 +67,7 @@ verbs.register('facts', { 'no-writes', 'crawl-if-any' }, function(crawl)
   return cjson.encode({
     atMs = crawl.wallMs, control = meta.get(crawl, 'control'), closing = meta.get(crawl, 'closing') or cjson.null,
     pagesLeft = budgets.pagesLeft(crawl) or cjson.null, startUrls = completion.seedsWaiting(crawl),
-    pending = queue.pending(crawl), suspects = redis.call('ZCARD', at.suspects), delayed = redis.call('ZCARD', at.delayed),
+    pending = queue.pending(crawl), suspects = redis.call('ZCARD', at.suspects), leasableSuspects = leasableSuspects(crawl), delayed = redis.call('ZCARD', at.delayed),
     delayedDueInMs = firstDelayed and math.max(0, tonumber(firstDelayed) - crawl.nowMs) or cjson.null,
     leased = redis.call('HLEN', at.leases), accepted = meta.number(crawl, 'accepted'), done = meta.number(crawl, 'done'),
     failures = meta.number(crawl, 'run_failed'), items = counter(crawl, 'item_scraped_count'), retries = counter(crawl, 'retry/count'),
