@@ -44,7 +44,7 @@ export interface FeedCheckpoint {
 
 /** What the store knows of a feed when its writer comes. */
 export interface OpenedCheckpoint extends FeedCheckpoint {
-  /** Somebody has accepted that the file has lost items: it is begun anew, and the next item is `sequence` + 1. */
+  /** Somebody has accepted that the file has lost items: its writer goes on with what is left of it, and the next item is `sequence` + 1. */
   readonly isGivenUp?: boolean;
 }
 

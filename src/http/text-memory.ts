@@ -44,15 +44,6 @@ export function withSingleSpaces(text: string, space: RegExp): string {
   return text.length <= PIECE_CHARACTERS ? replaced : replaced.replace(/ {2,}/g, ' ');
 }
 
-/** Whether a word is in a list that white space separates, such as the classes of an element. The list is not split. */
-export function hasWord(list: string, word: string): boolean {
-  if (word === '') return false;
-  const isEdge = (at: number) => at < 0 || at >= list.length || /[\t\n\f\r ]/.test(list[at]!);
-  for (let at = list.indexOf(word); at !== -1; at = list.indexOf(word, at + 1))
-    if (isEdge(at - 1) && isEdge(at + word.length)) return true;
-  return false;
-}
-
 /** @param cutAt where a piece may end, from an index on */
 function inPieces(text: string, convert: (piece: string) => string, cutAt: (at: number) => number): string {
   if (text.length <= PIECE_CHARACTERS) return convert(text);

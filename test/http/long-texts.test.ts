@@ -54,32 +54,11 @@ it.each<[string, () => void]>([
   ['decimalComma', () => expect(decimalComma(`${'.,'.repeat(200_000)} 1.234,5`)).toBe(1234.5)],
   ['number', () => expect(number(`1${',234'.repeat(200_000)}`)).toBe(Number.POSITIVE_INFINITY)],
   [
-    'rel of a link',
-    () =>
-      expect(new LinkExtractor().extractLinks(page(`<a href=/x rel="${WORDS} NoFollow">`))).toMatchObject([
-        { nofollow: true },
-      ]),
-  ],
-  [
-    'has-class',
-    () => {
-      const found = page(`<p class="${WORDS}c">`).xpath("//p[has-class('c', 'a') and not(has-class('aa'))]");
-      expect(found.length).toBe(1);
-    },
-  ],
-  [
     'the text of an option',
     () => {
       const form = page(`<form><select name=a><option>${WORDS}</select></form>`);
       expect(new URL(Request.fromForm(form).url).searchParams.get('a')).toBe(trim(WORDS));
     },
-  ],
-  [
-    'windows-1252',
-    () =>
-      expect(page(Buffer.alloc(200_000, 0x93), 'text/html; charset=windows-1252').text).toBe(
-        '\u201c'.repeat(200_000),
-      ),
   ],
   [
     're',

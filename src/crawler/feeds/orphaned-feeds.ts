@@ -12,7 +12,9 @@ import type { OutboxSnapshot, RunSnapshot, Snapshot } from '../../frontier/front
 import { ChangedFeedError } from '../../pipelines/feeds/changed-feed.js';
 import type { FeedDescription } from '../../pipelines/feeds/formats/feed-format.js';
 import { feedsOfSettings } from './feed-targets.js';
+import type { FeedsOptions } from './open-feeds.js';
 import { type FeedsOfCrawl, openTarget, writerOf } from './open-target.js';
+import { openWhenFree } from './open-when-free.js';
 
 /** What the store has of a file of this machine, and the file. */
 export interface OrphanedFeed {
@@ -38,7 +40,7 @@ export function orphanOf(
  */
 export async function writeOrphanedFeeds(
   { outbox, run }: Pick<Snapshot, 'outbox' | 'run'>,
-  crawl: FeedsOfCrawl,
+  crawl: FeedsOfCrawl & Pick<FeedsOptions, 'drain'>,
 ): Promise<string | null> {
   let trouble: string | null = null;
   for (const feed of outbox) {
@@ -50,7 +52,8 @@ export async function writeOrphanedFeeds(
       // Only this machine can see that it was mended.
       if (orphan === null && change !== null) throw new ChangedFeedError(`${path} on ${feed.host}`, change);
       if (orphan === null || isElsewhere(orphan, crawl)) continue;
-      const items = await writeOrphanedFeed(orphan, crawl);
+      // A node that ends at the same time may look at it just now: each of them is to find what is wrong with it.
+      const items = await openWhenFree(() => writeOrphanedFeed(orphan, crawl), { ...crawl, file: path });
       if (items > 0)
         crawl.log.info({ file: path, items }, 'wrote committed items of a node that died on this machine');
     } catch (error) {

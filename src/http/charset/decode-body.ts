@@ -77,29 +77,50 @@ function decode(bytes: Buffer, decoder: string): string {
   return textDecoder.decode(bytes);
 }
 
-/** TextDecoder of Node 20 reads windows-1252 as ISO 8859-1, which turns quotes into control characters. */
+/**
+ * TextDecoder of Node 20 reads windows-1252 as ISO 8859-1, which turns quotes into control characters. The text is not built
+ * by replacing these one by one: a page of millions of them would take gigabytes.
+ */
 function decodeWindows1252(bytes: Buffer): string {
-  const latin1 = bytes.toString('latin1');
-  if (!/[\x80-\x9f]/.test(latin1)) return latin1;
-  // Not by a replacement of the text: V8 keeps each match until its end, and a page may have 60 million.
-  const text = Buffer.allocUnsafe(2 * bytes.length);
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at]!;
-    const character = byte < 0x80 || byte > 0x9f ? byte : WINDOWS_1252.charCodeAt(byte - 0x80);
-    text[2 * at] = character & 0xff;
-    text[2 * at + 1] = character >> 8;
-  }
-  return text.toString('utf16le');
+  const latin = bytes.toString('latin1');
+  if (!/[\x80-\x9f]/.test(latin)) return latin;
+  const units = new Utf16Text(bytes.length);
+  for (const byte of bytes)
+    units.add(byte >= 0x80 && byte <= 0x9f ? WINDOWS_1252.charCodeAt(byte - 0x80) : byte);
+  return units.toString();
 }
 
 /** TextDecoder has no UTF-32. */
 function decodeUtf32(bytes: Buffer, littleEndian: boolean): string {
-  const characters: string[] = [];
+  const units = new Utf16Text(bytes.length / 2 + 1);
   for (let at = 0; at + 4 <= bytes.length; at += 4) {
     const point = littleEndian ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at);
     const valid = point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
-    characters.push(valid ? String.fromCodePoint(point) : '\ufffd');
+    if (valid && point > 0xffff) {
+      units.add(0xd800 + ((point - 0x10000) >> 10));
+      units.add(0xdc00 + (point & 0x3ff));
+    } else units.add(valid ? point : 0xfffd);
   }
-  if (bytes.length % 4 !== 0) characters.push('\ufffd');
-  return characters.join('');
+  if (bytes.length % 4 !== 0) units.add(0xfffd);
+  return units.toString();
+}
+
+/** A text that is built from its UTF-16 units without an object for each. */
+class Utf16Text {
+  readonly #bytes: Buffer;
+  #length = 0;
+
+  constructor(maxUnits: number) {
+    this.#bytes = Buffer.allocUnsafe(Math.ceil(maxUnits) * 2);
+  }
+
+  add(unit: number): void {
+    this.#bytes[this.#length] = unit & 0xff;
+    this.#bytes[this.#length + 1] = unit >> 8;
+    this.#length += 2;
+  }
+
+  toString(): string {
+    return this.#bytes.toString('utf16le', 0, this.#length);
+  }
 }

@@ -345,6 +345,11 @@ export class Response<M extends Meta = Meta> {
     return chosenLinks(this.#links, options);
   }
 
+  /** @internal The URL of a link without its fragment; null where it is no http(s) URL, or too long for one. */
+  linkUrl(href: string): string | null {
+    return this.#join.joinWithoutFragment(href);
+  }
+
   #absolute(href: string): string | null {
     if (this.#links.has(href)) return href;
     const url = this.#join.join(href);

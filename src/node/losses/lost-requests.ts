@@ -26,8 +26,8 @@ export function lossMessage(lost: number, crawl: string, cameBack = 0): string {
 /** The ways out of a loss, the cheapest first. @param mayRepair false once it is known that no record is left to repair from */
 export function whatToDo(crawl: string, mayRepair: boolean): string {
   const repair =
-    `Stop the nodes and run "crawlnode doctor ${crawl} --repair": it brings back each request whose record is still there, and ` +
-    'no page is fetched twice. For the others: ';
+    `Stop the nodes and run "crawlnode doctor ${crawl} --repair": it brings back each request whose record is still there. ` +
+    'If somebody has put records back as they were earlier, their pages may be fetched again. For the others: ';
   return (
     `${mayRepair ? repair : ''}restore a backup; or have all pages fetched again, with "crawlnode reset ${crawl} --only dupefilter", ` +
     `or with "crawlnode reset ${crawl}", which deletes the items and counters too; or go on without these pages and what they ` +

@@ -48,9 +48,15 @@ export class BatchedContent {
     return false;
   }
 
-  async begin(before: FeedCheckpoint | null = null): Promise<FeedCheckpoint> {
-    if (before === null) return this.#beginFile(1, 0);
-    return this.#beginFile(placeOf(before, this.#options.path).batch, before.sequence, before);
+  async begin(): Promise<FeedCheckpoint> {
+    return this.#beginFile(1, 0);
+  }
+
+  async goOnAfterLoss(before: FeedCheckpoint): Promise<FeedCheckpoint> {
+    const { batch, items, header } = placeOf(before, this.#options.path);
+    const { content } = await this.#open(batch);
+    const begun = await content.goOnAfterLoss({ ...before, sequence: items, header });
+    return this.#checkpoint(before.sequence, batch, { ...begun, sequence: 0 });
   }
 
   async goTo(
@@ -103,13 +109,9 @@ export class BatchedContent {
     await this.#closeFile();
   }
 
-  async #beginFile(
-    batch: number,
-    sequence: number,
-    before: FeedCheckpoint | null = null,
-  ): Promise<FeedCheckpoint> {
+  async #beginFile(batch: number, sequence: number): Promise<FeedCheckpoint> {
     const { content } = await this.#open(batch);
-    return this.#checkpoint(sequence, batch, { ...(await content.begin(before)), sequence: 0 });
+    return this.#checkpoint(sequence, batch, await content.begin());
   }
 
   async #open(batch: number): Promise<{ readonly content: FeedContent }> {

@@ -23,6 +23,6 @@ export function changeOf(path: string, { what, items }: FeedChange): string {
 export function wayOn(path: string): string {
   return (
     'Put the file back as it was, and run the same command again. If that is not possible, "crawlnode doctor SPIDER --accept-losses" goes on ' +
-    `without what is lost, and "crawlnode items SPIDER export", or the next run, writes the items that wait to ${path}, which is begun anew if it is gone`
+    `without what is lost, and "crawlnode items SPIDER export", or the next run, writes the items that wait to ${path}, behind what is left of it`
   );
 }

@@ -81,22 +81,16 @@ export class FeedContent {
 
   /**
    * Start writing items of this job, in an empty file or after its content.
-   * @param before the last checkpoint of a file that is begun anew, without the items that it had
    * @throws UsageError where nothing can be appended to its content.
    */
-  async begin(before: FeedCheckpoint | null = null): Promise<FeedCheckpoint> {
+  async begin(): Promise<FeedCheckpoint> {
     const { overwrite: isOverwritten, records = noRecords, path, log } = this.#options;
     const record = this.#recorded();
-    if (before !== null && !(await this.#endsWhole())) {
-      const copy = await this.#disk.copyBehind(0);
-      await overwrite(this.#disk, this.#format);
-      log.warn({ file: path, copy }, 'What was left of the file is in the copy; the file is begun anew');
-    }
+    if (!isOverwritten) await this.#cutOffOwnHalfLine(record);
     const begun = await (isOverwritten ? overwrite : append)(this.#disk, this.#format);
     records.forgetOld();
     if (
       !isOverwritten &&
-      before === null &&
       record !== null &&
       record.endBytes > record.beginBytes &&
       begun.lengthBytes > record.beginBytes
@@ -107,7 +101,42 @@ export class FeedContent {
       log.warn({ file: path, bytes: begun.lengthBytes }, message);
     }
     this.#claim(begun.lengthBytes, begun.lengthBytes);
-    return this.#left({ sequence: before?.sequence ?? 0, ...begun });
+    return this.#left({ sequence: 0, ...begun });
+  }
+
+  /**
+   * Go on with a file that is not as this job has left it, since somebody has accepted that, or it is empty: behind its last whole
+   * line, or behind all that it holds where its format allows that, else anew. What is cut off is in a copy.
+   * @param before the last checkpoint
+   */
+  async goOnAfterLoss(before: FeedCheckpoint): Promise<FeedCheckpoint> {
+    const { path, log } = this.#options;
+    this.#own ??= this.#recorded();
+    const { beginBytes = Number.POSITIVE_INFINITY } = this.#own ?? {};
+    const size = await this.#disk.size();
+    const keptBytes = await this.#keepableBytes(size);
+    const isPrefix = size < before.lengthBytes;
+    const without = isPrefix ? await itemsBehind(this.#state(before), keptBytes) : before.sequence;
+    const copy = keptBytes < size ? await this.#cutOffWithCopy(keptBytes) : null;
+    const begun = await (keptBytes === 0 ? overwrite : append)(this.#disk, this.#format);
+    const fields = { file: path, bytes: begun.lengthBytes, ...(copy !== null && { copy }) };
+    if (keptBytes === 0) {
+      if (before.sequence > 0)
+        log.warn({ ...fields, without }, 'the file is begun anew, without the items that it had');
+    } else if (isPrefix) {
+      log.warn(
+        { ...fields, without },
+        'the file goes on behind what is left of it, without the items that are gone',
+      );
+    } else {
+      const message =
+        'the file keeps what it holds and goes on behind it: of the items that the crawl had written to it some may be missing, and ' +
+        'others may be in it twice';
+      log.warn({ ...fields, items: before.sequence }, message);
+    }
+    const { lengthBytes } = begun;
+    this.#claim(isPrefix && keptBytes > 0 ? Math.min(beginBytes, lengthBytes) : lengthBytes, lengthBytes);
+    return this.#left({ sequence: before.sequence, ...begun });
   }
 
   /**
@@ -214,11 +243,31 @@ export class FeedContent {
     return { disk: this.#disk, format: this.#format, own: this.#own, checkpoint, hasLines };
   }
 
-  /** Whether the file ends as its format may go on. */
-  async #endsWhole(): Promise<boolean> {
-    const size = await this.#disk.size();
+  /** How much of a file can stay before further items. */
+  async #keepableBytes(size: number): Promise<number> {
+    if (size === 0) return 0;
+    if (this.#options.format === 'jsonl') return this.#disk.lastLineEnd(size);
     const { appendsNot, itemEnds } = this.#format;
-    return size === 0 || (appendsNot === null && itemEnds?.includes(await this.#disk.before(size)) === true);
+    const isWhole = appendsNot === null && itemEnds?.includes(await this.#disk.before(size)) === true;
+    return isWhole ? size : 0;
+  }
+
+  /** A line of an earlier crawl that somebody cut: the next item would leave it in the middle of the file. */
+  async #cutOffOwnHalfLine(record: OwnPart | null): Promise<void> {
+    const { path, format, log } = this.#options;
+    const size = await this.#disk.size();
+    if (record === null || format !== 'jsonl' || size > record.endBytes) return;
+    const keptBytes = await this.#disk.lastLineEnd(size);
+    if (keptBytes === size || keptBytes < record.beginBytes) return;
+    const copy = await this.#cutOffWithCopy(keptBytes);
+    log.warn({ file: path, copy }, 'The last line of the file was cut; what was left of it is in the copy');
+  }
+
+  /** @returns the path of the copy */
+  async #cutOffWithCopy(keptBytes: number): Promise<string> {
+    const copy = await this.#disk.copyBehind(keptBytes);
+    await this.#disk.replaceFrom(keptBytes, Buffer.alloc(0));
+    return copy;
   }
 
   /** The file is as this process has left it. */

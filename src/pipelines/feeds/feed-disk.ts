@@ -121,6 +121,17 @@ export class FeedDisk {
     return lines;
   }
 
+  /** Where the last whole line before a position ends; 0 without any. */
+  async lastLineEnd(position: number): Promise<number> {
+    for (let end = position; end > 0; ) {
+      const begin = Math.max(0, end - COPY_BYTES);
+      const at = (await this.#read(begin, end - begin)).lastIndexOf(10);
+      if (at >= 0) return begin + at + 1;
+      end = begin;
+    }
+    return 0;
+  }
+
   /** Copy the bytes after a position to a file beside this one. @returns its path. @throws CrawlnodeError `feed_unwritable` */
   async copyBehind(position: number): Promise<string> {
     const copy = `${this.path}.cut-${new Date().toISOString().replace(/[:.]/g, '-')}`;

@@ -40,7 +40,16 @@ export interface FeedOptions extends Omit<ContentOptions, 'feed' | 'restOnly'> {
 /** What items are written to. */
 type Content = Pick<
   FeedContent,
-  'mended' | 'isEmpty' | 'begin' | 'goTo' | 'append' | 'verify' | 'tidy' | 'removeEmpty' | 'close'
+  | 'mended'
+  | 'isEmpty'
+  | 'begin'
+  | 'goOnAfterLoss'
+  | 'goTo'
+  | 'append'
+  | 'verify'
+  | 'tidy'
+  | 'removeEmpty'
+  | 'close'
 >;
 
 const BATCH = 1_000;
@@ -61,12 +70,9 @@ export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
     const { anew = false, overwrite: overwrites } = options;
     const checkpoint = await feeds.open(writer, { staleMs, anew, overwrites });
     if (checkpoint === null || (await beginsAnew(checkpoint, options, content))) {
-      const begun = await content.begin(checkpoint);
+      const begun = await (checkpoint === null ? content.begin() : content.goOnAfterLoss(checkpoint));
       // Recorded before the first item is written, so that a restart can tell our part of the file from earlier content.
       await feeds.checkpoint(writer, begun, checkpoint?.sequence);
-      const without = checkpoint?.sequence ?? 0;
-      if (without > 0)
-        log.warn({ file: path, without }, 'the file is begun anew, without the items that it had');
       return new FeedFile(options, content, begun);
     }
     const reached = await content.goTo(checkpoint, (sequence) => feeds.read(writer.feed, sequence, BATCH));
@@ -100,9 +106,13 @@ async function beginsAnew(
 /** Have the store know that the file is not as the crawl has left it. A later run finds it again where the store is away. */
 async function noteChange(error: unknown, { feeds, writer, log }: FeedOptions): Promise<void> {
   if (!(error instanceof ChangedFeedError)) return;
-  await feeds.noteChange(writer.feed, error.change).catch((why: unknown) => {
+  try {
+    await feeds.noteChange(writer.feed, error.change);
+    // Other nodes that end now look at the file too.
+    if (isRestOwner(writer.owner)) await feeds.release(writer);
+  } catch (why) {
     log.debug({ error: messageOf(why) }, 'the store does not know yet that a file was changed');
-  });
+  }
 }
 
 async function openContent({ writer, stdout, accepts = null, ...options }: FeedOptions): Promise<Content> {

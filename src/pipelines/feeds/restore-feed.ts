@@ -71,11 +71,7 @@ async function soundCheckpoint(plan: Omit<RestorePlan, 'next'>): Promise<FeedChe
   }
   const size = await disk.size();
   if (size < lengthBytes) {
-    const copy = (await disk.copies()).at(-1);
-    const why =
-      copy === undefined
-        ? 'somebody changed or removed it'
-        : `crawlnode cut it off, as the store was older then and has its later data again, and kept what it cut off in ${copy}; or somebody changed it`;
+    const why = await whyChanged(disk, 'somebody changed or removed it');
     const what = `holds ${size} bytes, but this job has written ${lengthBytes} to it: ${why}`;
     throw new ChangedFeedError(path, { what, items: await itemsBehind(plan, size) });
   }
@@ -84,7 +80,8 @@ async function soundCheckpoint(plan: Omit<RestorePlan, 'next'>): Promise<FeedChe
   const last = lengthBytes === 0 ? '' : await disk.before(lengthBytes);
   const isOther = end !== undefined && end !== (await disk.endAt(lengthBytes));
   if (isOther || (!isBegin && itemEnds !== null && !itemEnds.includes(last))) {
-    const what = `does not hold what this job has written before byte ${lengthBytes}: somebody changed the file or the store`;
+    const why = await whyChanged(disk, 'somebody changed the file or the store');
+    const what = `does not hold what this job has written before byte ${lengthBytes}: ${why}`;
     throw new ChangedFeedError(path, { what, items: await itemsBehind(plan, 0) });
   }
   return {
@@ -93,6 +90,14 @@ async function soundCheckpoint(plan: Omit<RestorePlan, 'next'>): Promise<FeedChe
     header: lengthBytes === 0 ? '' : format.resume(await disk.beginning(format), header),
     ...(end && { end }),
   };
+}
+
+/** Where crawlnode has cut something off the file before, it is in a copy. */
+async function whyChanged(disk: FeedDisk, otherwise: string): Promise<string> {
+  const copy = (await disk.copies()).at(-1);
+  return copy === undefined
+    ? otherwise
+    : `crawlnode cut it off, as the store was older then and has its later data again, and kept what it cut off in ${copy}; or ${otherwise}`;
 }
 
 /** How many items of the checkpoint are gone with what stood behind so many bytes; at most, where lines do not tell it. */

@@ -47,6 +47,10 @@ export class StdoutContent {
     return { sequence, lengthBytes: 0, header: '' };
   }
 
+  async goOnAfterLoss(before: FeedCheckpoint): Promise<FeedCheckpoint> {
+    return this.goTo(before);
+  }
+
   async append(texts: readonly string[], { sequence }: FeedCheckpoint): Promise<FeedCheckpoint> {
     const lines = texts.map((text) => {
       const { line, problem } = itemLine(text);

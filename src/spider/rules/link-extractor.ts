@@ -1,9 +1,8 @@
 /** Which links of a page to follow, with the options of Scrapy's `LinkExtractor`. */
-import { InvalidRequestError, UsageError } from '../../errors.js';
+import { UsageError } from '../../errors.js';
 import { countedText } from '../../http/markup/css/match-budget.js';
 import type { Selector } from '../../http/markup/selector.js';
 import type { Response } from '../../http/message/response.js';
-import { hasWord } from '../../http/text-memory.js';
 import { canonicalizeUrl } from '../../http/url/canonicalize-url.js';
 import { matcher, type Patterns } from '../../http/url/url-patterns.js';
 import { ignoredExtensions } from './ignored-extensions.js';
@@ -53,6 +52,9 @@ const optionNames: Readonly<Record<keyof LinkExtractorOptions, true>> = {
   ...{ restrictCss: true, restrictXpath: true, restrictText: true, tags: true, attrs: true },
   ...{ unique: true, canonicalize: true, processValue: true },
 };
+
+/** In an attribute `rel`, which is a list of words. */
+const NOFOLLOW = /(?:^|\s)nofollow(?:\s|$)/i;
 
 /**
  * Extracts the links of pages.
@@ -117,7 +119,7 @@ export class LinkExtractor {
     for (const name of this.#attrs) {
       const value = element.attr(name);
       const processed = value === null || processValue === undefined ? value : processValue(value);
-      const url = processed === null || processed === undefined ? null : absolute(processed, response);
+      const url = processed === null || processed === undefined ? null : response.linkUrl(processed.trim());
       if (url === null) continue;
       yield {
         url: canonicalize ? canonicalizeUrl(url) : url,
@@ -125,19 +127,9 @@ export class LinkExtractor {
           .elements()
           .map((each) => countedText(each, 'LinkExtractor'))
           .join(''),
-        nofollow: hasWord(element.attr('rel')?.toLowerCase() ?? '', 'nofollow'),
+        nofollow: NOFOLLOW.test(element.attr('rel') ?? ''),
       };
     }
-  }
-}
-
-function absolute(value: string, response: Response): string | null {
-  try {
-    const url = response.urljoin(value.trim()).replace(/#.*$/s, '');
-    return /^https?:/i.test(url) ? url : null;
-  } catch (error) {
-    if (error instanceof InvalidRequestError) return null;
-    throw error;
   }
 }
 

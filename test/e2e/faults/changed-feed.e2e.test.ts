@@ -156,6 +156,20 @@ onEachEngine('a feed file on the %s engine', (engine) => {
     },
   );
 
+  it('whose writer was killed and that is cut is exit 1 in each of two nodes that end at the same time', async () => {
+    const node = crawl(...brief);
+    await waitFor(async () => (await lines()) > 20, { what: 'some items' });
+    node.kill('SIGKILL');
+    await node.wait();
+    truncateSync(file(), 100);
+    isChanged = true;
+    for (const turn of [1, 2, 3, 4]) {
+      const beside = ['a.jsonl', 'b.jsonl'].map((name) => run('-o', name, ...brief).wait());
+      const codes = (await Promise.all(beside)).map(({ code }) => code);
+      expect({ turn, codes }).toEqual({ turn, codes: [1, 1] });
+    }
+  });
+
   it('that was removed is exit 1 from every machine, and with every file, and what waits is written once it is accepted', async () => {
     const node = crawl(...brief);
     await waitFor(async () => (await lines()) > 20, { what: 'some items' });

@@ -34,6 +34,18 @@ describe('decodeBody', () => {
     },
   );
 
+  it.each(['text/html; charset=windows-1252', 'text/html'])(
+    'takes little memory for a page that is all quotes, as %s',
+    (type) => {
+      const before = process.resourceUsage().maxRSS;
+      const url = 'http://a.example/';
+      const body = Buffer.alloc(28_000_000, 0x93);
+      const { text } = new Response({ url, headers: { 'content-type': type }, body });
+      expect([text.length, text.slice(-2)]).toEqual([28_000_000, '““']);
+      expect(process.resourceUsage().maxRSS - before).toBeLessThan(500_000);
+    },
+  );
+
   it('believes a byte order mark before the header, and the header before the page', () => {
     const marked = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from('<meta charset=gbk>é')]);
     expect(decodeBody(marked, 'text/html; charset=koi8-r')).toBe('<meta charset=gbk>é');

@@ -1,6 +1,6 @@
 /** Joining: the fast way gives what the URL parser gives. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { urlJoiner } from '../../../src/http/url/join-url.js';
 import { parseUrl } from '../../../src/http/url/parse-url.js';
 
@@ -129,4 +129,59 @@ test('the URLs of a page are bounded together, as by a base of megabytes', () =>
   for (let n = 0; n < 6; n++) expect(joiner.join(String(n))).toHaveLength(10_000_019);
   expect(() => joiner.join('6')).toThrow('more than 64 MB together');
   expect(() => joiner.joinWithoutFragment('6')).toThrow('more than 64 MB together');
+});
+
+test('a link that is no URL costs no exception', () => {
+  let made = 0;
+  class CountedUrl extends URL {
+    constructor(href: string, base?: string) {
+      made += 1;
+      super(href, base);
+    }
+  }
+  vi.stubGlobal('URL', CountedUrl);
+  const bad = ['//[', 'http://xn--', '//a b/', '//[é', 'http://é b', '//a:99999999/'];
+  expect(bad.map((href) => parseUrl(href, 'http://bücher.example/'))).toEqual(bad.map(() => null));
+  expect(made).toBe(0);
+  vi.unstubAllGlobals();
+});
+
+test('the parser is asked whether it reads a URL in letters of any kind', () => {
+  const part = fc.constantFrom(
+    ...[
+      'http://',
+      '//',
+      '/',
+      'é',
+      'ü.example',
+      'Ā',
+      '％41',
+      '\ud800',
+      '\u00ad',
+      '[::1]',
+      ':80',
+      ':',
+      '\\',
+      ' ',
+      '\t',
+      '%',
+      'a',
+      '@',
+      '?',
+      '#',
+      'data:',
+      'x://',
+    ],
+  );
+  const href = fc.array(part, { maxLength: 6 }).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(href, fc.constantFrom(undefined, 'http://bücher.example/é', 'x:é'), (url, base) => {
+      let expected: string | undefined;
+      try {
+        expected = new URL(url, base).href;
+      } catch {}
+      expect(parseUrl(url, base)?.href).toBe(expected);
+    }),
+    { numRuns: 5_000 },
+  );
 });

@@ -227,6 +227,95 @@ test.each<FeedFormatName>(['jsonl', 'json', 'csv', 'xml', 'jsonl.gz'])(
   },
 );
 
+describe('a file that somebody changed, once the loss is accepted,', () => {
+  const records = () => new FeedRecords(at('records'), 'news:requests');
+  const copies = () => readdirSync(folder.dir).filter((name) => name.startsWith('a.jsonl.cut-'));
+  const heard: { readonly fields: object; readonly message: string }[] = [];
+  const log = {
+    ...silentLogger,
+    warn: (fields: object, message: string) => void heard.push({ fields, message }),
+  };
+  beforeEach(() => void heard.splice(0));
+  /** An outbox of four items, three of which were written behind a line of somebody else. */
+  const written = async () => {
+    const outbox = new MemoryOutbox();
+    writeFileSync(at('a.jsonl'), '{"old":1}\n');
+    outbox.add({ n: 1 }, { n: 2 }, { n: 3 });
+    const file = await open('a.jsonl', outbox, { records: records() });
+    await file.drain();
+    await file.close();
+    outbox.add({ n: 4 });
+    return outbox;
+  };
+  const goOn = async (outbox: MemoryOutbox, how: Partial<FeedOptions> = {}) => {
+    const saved = outbox.saved!;
+    outbox.open = async () => ({ ...saved, isGivenUp: true });
+    const file = await open('a.jsonl', outbox, { log, records: records(), ...how });
+    await file.drain();
+    await file.close();
+    outbox.open = async () => outbox.saved;
+  };
+
+  test.each([[false], [true]])(
+    'goes on behind its last whole line where it was cut, with -O: %s, and says how many items are missing',
+    async (overwrite) => {
+      const outbox = await written();
+      truncateSync(at('a.jsonl'), 10 + 8 + 3);
+      const change = { change: { items: 2 } };
+      await expect(open('a.jsonl', outbox, { records: records() })).rejects.toMatchObject(change);
+      await goOn(outbox, { overwrite });
+      expect(text('a.jsonl')).toBe('{"old":1}\n{"n":1}\n{"n":4}\n');
+      expect(copies().map(text)).toEqual(['{"n']);
+      const message = expect.stringMatching(/goes on behind what is left of it/);
+      const copy = at(copies()[0]!);
+      expect(heard).toEqual([{ message, fields: { file: at('a.jsonl'), bytes: 18, without: 2, copy } }]);
+      // It is as any other file of the crawl now, of which the first line is another's.
+      truncateSync(at('a.jsonl'), 10);
+      await expect(open('a.jsonl', outbox, { records: records() })).rejects.toMatchObject({
+        message: expect.stringContaining(copy),
+      });
+    },
+  );
+
+  test('keeps what it holds where that is not what the crawl wrote, and the log does not say that it is begun anew', async () => {
+    const outbox = await written();
+    writeFileSync(at('a.jsonl'), '{"old":1}\n{"n":1}\n{"n":8}\n{"n":9}\n');
+    writeFileSync(at('a.jsonl.cut-2026-01-01'), '{"n":2}\n{"n":3}\n');
+    await expect(open('a.jsonl', outbox, { records: records() })).rejects.toThrow(
+      /does not hold what this job has written before byte 34: .* kept what it cut off in .*a\.jsonl\.cut-2026-01-01; or somebody/,
+    );
+    await goOn(outbox);
+    expect(text('a.jsonl')).toBe('{"old":1}\n{"n":1}\n{"n":8}\n{"n":9}\n{"n":4}\n');
+    expect(heard.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/keeps what it holds .* may be missing, and others may be in it twice/),
+    ]);
+  });
+
+  test('is begun anew where nothing of it is left', async () => {
+    const outbox = await written();
+    rmSync(at('a.jsonl'));
+    await goOn(outbox);
+    expect(text('a.jsonl')).toBe('{"n":4}\n');
+    expect(heard).toEqual([
+      {
+        message: expect.stringContaining('begun anew'),
+        fields: { file: at('a.jsonl'), bytes: 0, without: 3 },
+      },
+    ]);
+  });
+
+  test('has no half line in its middle either where the store has forgotten it', async () => {
+    await written();
+    truncateSync(at('a.jsonl'), 10 + 8 + 3);
+    const outbox = new MemoryOutbox();
+    outbox.add({ n: 5 });
+    const file = await open('a.jsonl', outbox, { log, records: records() });
+    await file.drain();
+    expect(text('a.jsonl')).toBe('{"old":1}\n{"n":1}\n{"n":5}\n');
+    expect(copies().map(text)).toEqual(['{"n']);
+  });
+});
+
 test('a file with items of a crawl that the store does not know any more is named, unless it is begun anew', async () => {
   const records = () => new FeedRecords(at('records'), 'news:requests');
   const warnings: unknown[] = [];

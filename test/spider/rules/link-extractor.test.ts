@@ -1,6 +1,6 @@
 /** Links of a page by the options of Scrapy's LinkExtractor. */
 import { LinkExtractor, type LinkExtractorOptions, Request, Response } from 'crawlnode';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 const url = 'https://shop.example/list';
 const body = `<nav><a href="/about#team">About us</a> <a href="/product/1">One</a></nav>
@@ -72,5 +72,14 @@ describe('a LinkExtractor', () => {
     // @ts-expect-error Scrapy's spelling
     expect(() => new LinkExtractor({ restrict_css: 'main' })).toThrow('has no option "restrict_css"');
     expect(() => new LinkExtractor({ allow: '(' })).toThrow('LinkExtractor({ allow })');
+  });
+
+  it('finds nofollow in a rel of any length without taking it apart', () => {
+    const split = vi.spyOn(String.prototype, 'split');
+    const html = `<a href=/x rel="${'ab '.repeat(100_000)}NoFollow">x</a><a href=/y rel=nofollows>y</a>`;
+    const links = new LinkExtractor().extractLinks(new Response({ url, body: html }));
+    expect(links.map(({ nofollow }) => nofollow)).toEqual([true, false]);
+    expect(split.mock.contexts.filter((text) => String(text).length > 100_000)).toEqual([]);
+    split.mockRestore();
   });
 });

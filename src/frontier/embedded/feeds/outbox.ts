@@ -239,7 +239,7 @@ export function forgetFeeds(tx: Transaction, isFlush = false): void {
   }
 }
 
-/** Somebody goes on without what files have lost: each is begun anew where items wait for it, else its row goes. */
+/** Somebody goes on without what files have lost: where items wait for one, its writer goes on with what is left of it, else its row goes. */
 export function acceptFeedChanges(tx: Transaction): void {
   for (const row of readFeedRows(tx)) {
     const change = changeOf(row);

@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module';
 import { CrawlnodeError, messageOf, UsageError } from '../../../errors.js';
 import { budgetOf } from '../../node-budget.js';
-import { hasWord, replacedInPieces, withSingleSpaces } from '../../text-memory.js';
+import { replacedInPieces, withSingleSpaces } from '../../text-memory.js';
 import type { Found } from '../css/css-query.js';
 import { boundMatches, SelectorCostError } from '../css/match-budget.js';
 import type { AnyNode, Document, Element } from '../markup-tree.js';
@@ -214,10 +214,8 @@ function variableOf(variables: XPathVariables) {
 type XPathFunction = (context: { contextNode: XPathNode }, ...values: Value[]) => unknown;
 
 const functions: Readonly<Record<string, XPathFunction>> = {
-  ' has-class': ({ contextNode }, ...names) => {
-    const classes = contextNode.element?.attribs.class ?? '';
-    return names.every((name) => hasWord(classes, name.stringValue()));
-  },
+  ' has-class': ({ contextNode }, ...names) =>
+    contextNode.hasClasses(names.map((name) => name.stringValue())),
   // The library's own two build a text character by character, which takes gigabytes for a long one.
   ' normalize-space': ({ contextNode }, text) =>
     withSingleSpaces(text?.stringValue() ?? stringOf(contextNode), /[ \t\n\r]+/g).replace(/^ | $/g, ''),

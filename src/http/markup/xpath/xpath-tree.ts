@@ -23,6 +23,9 @@ const FOLLOWING = 4;
 /** So many characters of a text cost as much to read as a step. */
 const CHARACTERS_PER_STEP = 1024;
 
+/** Looking for a class takes longer than reading a text. */
+const CLASS_CHARACTERS_PER_STEP = 128;
+
 /** Called for each step from a node to another. It throws when a query has taken too many. */
 export interface StepCounter {
   count(steps?: number): void;
@@ -94,6 +97,13 @@ export class XPathNode {
       this.#page.steps.count(value.length / CHARACTERS_PER_STEP);
     }
     return value;
+  }
+
+  /** Whether the element has all of these classes. */
+  hasClasses(names: readonly string[]): boolean {
+    const classes = this.element?.attribs.class ?? '';
+    this.#page.steps.count((classes.length * names.length) / CLASS_CHARACTERS_PER_STEP);
+    return names.every((name) => hasWord(classes, name));
   }
 
   get parentNode(): XPathNode | null {
@@ -271,3 +281,16 @@ function namespaceOf(name: string, namespaces: Namespaces): string | null {
   const colon = name.indexOf(':');
   return namespaces[colon > 0 ? `xmlns:${name.slice(0, colon)}` : 'xmlns'] ?? null;
 }
+
+/** Whether a word is in a list of words. They are not taken apart: a page may have one list of millions. */
+function hasWord(list: string, word: string): boolean {
+  if (word === '' || WORD_END.test(word)) return false;
+  for (let at = list.indexOf(word); at !== -1; at = list.indexOf(word, at + word.length)) {
+    const isBegin = at === 0 || WORD_END.test(list[at - 1]!);
+    const end = at + word.length;
+    if (isBegin && (end === list.length || WORD_END.test(list[end]!))) return true;
+  }
+  return false;
+}
+
+const WORD_END = /[\t\n\f\r ]/;

@@ -1,6 +1,6 @@
 /** XPath on pages: what it finds, and how it mixes with CSS. */
 import { Request, Response } from 'crawlnode';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 function page(body: string, contentType = 'text/html; charset=utf-8'): Response {
   const url = 'https://example.org/list';
@@ -117,6 +117,19 @@ describe('xpath()', () => {
     const response = page(body);
     expect(() => response.xpath(expression)).toThrow(expect.objectContaining({ code: 'selector_cost' }));
     expect(response.xpath('count(//p)').get()).not.toBe('0');
+  });
+
+  it('looks for a class in millions of them without taking them apart', () => {
+    const split = vi.spyOn(String.prototype, 'split');
+    const response = page(`<p class="${'ab '.repeat(100_000)}c">x</p><p class="abc">y</p>`);
+    expect(response.xpath('//p[has-class("c", "ab")]/text()').getAll()).toEqual(['x']);
+    expect(response.xpath('//p[has-class("b")]')).toHaveLength(0);
+    expect(split.mock.contexts.filter((text) => String(text).length > 100_000)).toEqual([]);
+    split.mockRestore();
+    const within = page(`<div class="${'ab '.repeat(1_000_000)}">${'<i></i>'.repeat(1_000)}</div>`);
+    expect(() => within.xpath('//i[ancestor::div[has-class("b")]]')).toThrow(
+      expect.objectContaining({ code: 'selector_cost' }),
+    );
   });
 
   it('refuses the axes following:: and preceding::, with the way around', () => {

@@ -123,7 +123,7 @@ end
 
 local function lives(crawl, writer) return writer.owner and crawl.nowMs - writer.seenMs < (writer.staleMs or 0) end
 
--- Somebody goes on without what files have lost: each is begun anew where items wait for it, else its record goes.
+-- Somebody goes on without what files have lost: where items wait for one, its writer goes on with what is left of it, else its record goes.
 function feeds.acceptChanges(crawl)
   for feed, writer in pairs(records(crawl)) do
     if writer and writer.changed then
