@@ -80,7 +80,7 @@ async function bundle() {
   );
   const isEntry = ({ path: file }) => path.dirname(file) === dist;
   for (const file of outputFiles.sort((a, b) => isEntry(a) - isEntry(b)))
-    await install(file.path, file.contents);
+    await install(file.path, withClassNames(file.text));
   const last = JSON.parse(await readFile(buildMark, 'utf8').catch(() => '{}'));
   for (const name of await readdir(path.join(dist, 'chunks'))) {
     const chunk = path.join('chunks', name);
@@ -122,6 +122,17 @@ async function install(file, content) {
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(`${file}.${process.pid}`, content);
   await rename(`${file}.${process.pid}`, file);
+}
+
+/**
+ * esbuild calls a class that refers to itself `_Request`, and users see that name in console.log() and messages. `keepNames`
+ * would add a call for each function of a file.
+ */
+function withClassNames(code) {
+  return code.replaceAll(
+    /\b([A-Z]\w*)=class _\1\b[^{]*\{/g,
+    (head, name) => `${head}static{Object.defineProperty(this,"name",{value:"${name}"})}`,
+  );
 }
 
 /** A module `*.inlined.ts` reads files beside it. It runs here, and its values take its place. */

@@ -13,7 +13,7 @@ const examples = readdirSync(path.join(root, 'examples', 'api')).map((file) =>
 
 const source = `
 import {
-  CrawlSpider, defineSettings, type Failure, type ItemOf, type ItemPipeline, type CrawlContext, Request, type RequestOptions, type Response, type Rule,
+  CrawlSpider, defineSettings, type Failure, type Headers, type ItemOf, type ItemPipeline, type CrawlContext, Request, type RequestOptions, type Response, type Rule,
   items, runSpider, type Settings, Spider, type SpiderMiddleware,
 } from 'crawlnode';
 import { z } from 'zod';
@@ -32,6 +32,9 @@ export default class Shop extends Spider {
     yield response.follow('/next', this.parse, { meta: { page: response.meta.page + 1 } });
     yield { name: 'no price' }; // error
     response.meta.pgae; // error
+    response.headers['Content-Type']; // error
+    const headers: Headers = response.headers;
+    return String(headers['content-type'] ?? response.headers['content-type']?.length) && undefined;
   }
 }
 

@@ -96,6 +96,15 @@ describe('fields without a value', () => {
   });
 });
 
+it('the build keeps the names of classes, which console.log() and messages show', async () => {
+  await project.write('page.html', '<h1>Title</h1>');
+  const code =
+    "[response, response.css('h1'), new Request('http://a.example/')].map((one) => one.constructor.name).join()";
+  const { stdout } = await runCli(['shell', 'page.html', '-e', code], { cwd: project.dir });
+  expect(stdout).toContain('Response,SelectorList,Request');
+  expect(stdout).not.toContain('_');
+});
+
 describe('what a generator returns', () => {
   const page = (body: string) => named(`startUrls = ['${site.url}']; ${body}`);
 

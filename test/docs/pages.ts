@@ -22,11 +22,14 @@ export interface Page {
   readonly blocks: readonly { readonly language: string; readonly text: string }[];
 }
 
-/** README, CONTRIBUTING, CHANGELOG, and all of docs/. */
+/** The pages at the top, those beside examples and deploy files, and all of docs/. */
 export const pages: readonly Page[] = [
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
+  'SECURITY.md',
+  'deploy/README.md',
+  'examples/README.md',
   ...readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))
     .map((file) => path.posix.join('docs', file.split(path.sep).join('/')))

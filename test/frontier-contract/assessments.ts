@@ -77,6 +77,16 @@ const situations: readonly Situation[] = [
     sentence: /the site asked for a pause of (59|60) s$/,
   },
   {
+    name: 'a site that does not answer',
+    async make({ frontier }) {
+      await frontier.push(links(1, 1), 'links');
+      await frontier.throttle('0.example', { forMs: 60_000, source: 'autothrottle' });
+      return { slotsUsed: 0 };
+    },
+    expected: { limitedBy: 'domain_delay', leasable: 0, wantedNodes: 1 },
+    sentence: /; 1 request waits: the site does not answer, and is asked again in (59|60) s$/,
+  },
+  {
     name: 'retries that are due later, and nothing else',
     async make({ frontier }) {
       await frontier.push(links(1, 1), 'links');

@@ -92,8 +92,12 @@ export function telemetry(crawl: () => Crawl): void {
       const leases = await take(frontier, 4);
       await frontier.throttle('b.example', { delayMs: 500, source: 'robots' });
       await frontier.throttle('c.example', { forMs: 60_000, source: 'retry-after' });
+      await frontier.throttle('d.example', { forMs: 60_000, source: 'autothrottle' });
+      await frontier.throttle('d.example', { forMs: 1_000, source: 'retry-after' });
+      await frontier.throttle('e.example', { forMs: 60_000, source: 'setting' });
       await report(node, reportOf(1, { 'a.example': { p: 1, m: 90, a: 2 } }));
       await report(node, reportOf(2, { 'b.example': { p: 1 }, 'c.example': { p: 1 } }));
+      await report(node, reportOf(3, { 'd.example': { p: 1 }, 'e.example': { p: 1 } }));
       const known = await frontier.telemetry.domains(0, 10);
       const domain = (name: string) => known.find((each) => each.name === name);
       expect(domain('a.example')).toMatchObject({
@@ -102,6 +106,9 @@ export function telemetry(crawl: () => Crawl): void {
       });
       expect(domain('b.example')).toMatchObject({ pending: 0, leased: 2, delayMs: 500, delayBy: 'robots' });
       expect(domain('c.example')).toMatchObject({ blockedBy: 'retry_after' });
+      // No answer, and then one that asks for less. The late download of a domain with a delay starts that delay again.
+      expect(domain('d.example')).toMatchObject({ blockedBy: 'autothrottle' });
+      expect(domain('e.example')).toMatchObject({ blockedBy: null });
       expect(domain('c.example')!.dueInMs).toBeGreaterThan(50_000);
       for (const lease of leases) await commit(frontier, lease, released);
     });
@@ -286,6 +293,7 @@ export function telemetry(crawl: () => Crawl): void {
         await frontier.throttle(domain, { forMs: 30_000, source: 'autothrottle' });
       await frontier.throttle('short.example', { forMs: 1_000, source: 'autothrottle' });
       await frontier.throttle('slow.example', { delayMs: 90_000, source: 'robots' });
+      await frontier.throttle('slow.example', { forMs: 90_000, source: 'setting' });
       await frontier.control('paused', 'ann@desk');
       await frontier.throttle('c.example', { forMs: 30_000, source: 'autothrottle' });
       const events = await frontier.telemetry.events(1);

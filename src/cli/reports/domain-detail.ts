@@ -16,7 +16,7 @@ export function domainDetail(domain: InspectedDomainReport): string[] {
     ['next due', [dueInMs === 0 ? 'now' : `in ${duration(dueInMs)}`]],
     ['robots.txt', robots.length === 0 ? ['not fetched'] : robots.map(robotsText)],
     ['pages', [`${howMany(pages, 'page')}, ${byteSize(bytes)}`]],
-    ['latency', [latencyMs === null ? '-' : `mean ${n(latencyMs)} ms, p95 ${n(p95Ms ?? 0)} ms`]],
+    ['latency', [latencyMs === null ? '-' : `mean ${n(latencyMs)} ms, p95 ≤ ${n(p95Ms ?? 0)} ms`]],
     ['answers', [counted(statuses)]],
     ['failed', [counted(failures)]],
     ['retried', [counted(retries)]],

@@ -29,9 +29,10 @@ export function domainsTable(domains: readonly DomainReport[], paint: Paint): st
 export function domainRow(domain: DomainReport): string[] {
   const { pending, leased, pages, bytes, latencyMs, p95Ms, statuses, failures, retries } = domain;
   const ms = (value: number | null) => (value === null ? '-' : `${n(value)} ms`);
+  const atMost = (value: number | null) => (value === null ? '-' : `≤ ${ms(value)}`);
   return [
     oneLine(domain.domain ?? '(other domains)'),
-    ...[n(pending), n(leased), n(pages), byteSize(bytes), ms(latencyMs), ms(p95Ms)],
+    ...[n(pending), n(leased), n(pages), byteSize(bytes), ms(latencyMs), atMost(p95Ms)],
     ...[counted(statuses), counted(failures), counted(retries), delayText(domain)],
   ];
 }
@@ -46,7 +47,7 @@ export function worstDomainRow(domain: DomainReport): string[] {
     ['answered', counted(answers)],
   ].filter(([, text]) => text !== '-');
   const what = parts.map(([label, text]) => `${label} ${text}`).join(' · ');
-  const slow = p95Ms === null ? 'no answer' : `p95 ${n(p95Ms)} ms`;
+  const slow = p95Ms === null ? 'no answer' : `p95 ≤ ${n(p95Ms)} ms`;
   return [oneLine(domain.domain ?? '(other domains)'), howMany(pages, 'page'), slow, what];
 }
 
@@ -58,6 +59,7 @@ export function counted(counts: Readonly<Record<string, number>>): string {
 
 export function delayText({ delayMs, delayBy, dueInMs, blockedBy }: DomainReport): string {
   if (blockedBy === 'retry_after') return `${duration(dueInMs)} more (retry_after)`;
+  if (blockedBy === 'autothrottle') return `${duration(dueInMs)} more (does not answer)`;
   if (blockedBy === 'robots') return 'waits for robots.txt';
   return delayMs === 0 ? '-' : `${delayMs < 10_000 ? `${n(delayMs)} ms` : duration(delayMs)} (${delayBy})`;
 }

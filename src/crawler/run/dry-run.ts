@@ -18,6 +18,8 @@ import { hasGenerator, startIterator, startRequestOf } from '../../node/seeds/st
 import { FeedDisk } from '../../pipelines/feeds/feed-disk.js';
 import { batchPath, formatFor } from '../../pipelines/feeds/formats/feed-format.js';
 import { hasContentToKeep } from '../../pipelines/feeds/overwrite-or-append.js';
+import type { FileStage } from '../../pipelines/files/file-stage.js';
+import { unwritable } from '../../pipelines/files/store/file-store.js';
 import { loadPipelines } from '../../pipelines/item-pipeline.js';
 import { loadModule } from '../../spider/loading/load-module.js';
 import type { Spider } from '../../spider/spider.js';
@@ -48,7 +50,7 @@ export type DryRun = Awaited<ReturnType<typeof dryRun>>;
 /**
  * Check a crawl without beginning it.
  * @throws what `crawl` would: SettingsError, SpiderLoadError, UsageError; RefusedError for a crawl of another shape;
- *   CrawlnodeError `feed_unwritable`, `start_failed`
+ *   CrawlnodeError `feed_unwritable`, `pipeline_error`, `start_failed`
  */
 export async function dryRun({ spider: loadedSpider, frontier, open, targets }: DryRunPlan) {
   const { loaded, found } = loadedSpider;
@@ -63,7 +65,8 @@ export async function dryRun({ spider: loadedSpider, frontier, open, targets }: 
   const ids = targets.map(({ id }) => id);
   const pipelines = pipelinesOf(loaded, ids);
   const from = { projectDir, loadModule, context };
-  const unkept = unkeptItems(await loadPipelines({ ...from, pipelines }), ids);
+  const loadedPipelines = await loadPipelines({ ...from, pipelines });
+  const unkept = unkeptItems(loadedPipelines, ids);
   await loadMiddleware(from);
   await loadExtensions(from);
 
@@ -74,6 +77,10 @@ export async function dryRun({ spider: loadedSpider, frontier, open, targets }: 
   if (open.store.engine === 'embedded') refuseUnwritableStore(open.store.dir);
   const written = snapshot.outbox.map(({ feed }) => feed);
   for (const target of targets) await refuseUnwritableFeed(target, written.includes(target.id));
+  for (const name of namesInOrder(pipelines)) {
+    const files = loadedPipelines.fileStage(name);
+    if (files !== null) refuseUnwritableFiles(name, files.options.store);
+  }
 
   return {
     ...{ spider: spider.name, file: found.file, job: settings.JOB, settingsFile: loaded.file },
@@ -143,6 +150,20 @@ async function refuseUnwritableFeed(
     refuseUncreatable(path.dirname(file));
   } catch (cause) {
     throw new CrawlnodeError('feed_unwritable', `${file} cannot be written: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** A bucket cannot be checked without writing to it. */
+function refuseUnwritableFiles(name: string, store: FileStage['options']['store']): void {
+  if (store.place.startsWith('s3://')) return;
+  try {
+    refuseUncreatable(store.place);
+  } catch (cause) {
+    throw new CrawlnodeError(
+      'pipeline_error',
+      `open() of ${name} failed: ${messageOf(unwritable(store, cause))}`,
+      { cause },
+    );
   }
 }
 

@@ -65,6 +65,8 @@ function waits({
     return [
       `the site asked for a pause, which ends in ${duration(dueInMs)}: a larger DOWNLOAD_DELAY avoids the next one`,
     ];
+  if (blockedBy === 'autothrottle')
+    return [`the site does not answer: it is asked again in ${duration(dueInMs)}`];
   if (pending === 0) return [];
   if (delayBy !== null) {
     const all = `the ${howMany(pending, 'request')} that wait take at least ${duration(pending * delayMs)}`;

@@ -24,7 +24,12 @@ const columns: readonly Column<DomainReport>[] = [
   { title: 'Pages', kind: 'number', wide: true, cell: ({ pages }) => n(pages) },
   { title: 'Bytes', kind: 'number', wide: true, cell: ({ bytes }) => byteSize(bytes) },
   { title: 'Mean', kind: 'number', wide: true, cell: ({ latencyMs }) => ms(latencyMs) },
-  { title: 'p95', kind: 'number', sort: 'slow', cell: ({ p95Ms }) => ms(p95Ms) },
+  {
+    title: 'p95',
+    kind: 'number',
+    sort: 'slow',
+    cell: ({ p95Ms }) => (p95Ms === null ? ms(p95Ms) : `≤ ${ms(p95Ms)}`),
+  },
   { title: 'Answers', kind: 'long', sort: 'blocked', cell: ({ statuses }) => counted(statuses) },
   {
     title: 'Failed',
@@ -38,6 +43,7 @@ const columns: readonly Column<DomainReport>[] = [
 
 function waitText({ delayMs, delayBy, dueInMs, blockedBy }: DomainReport): string {
   if (blockedBy === 'retry_after') return `Retry-After, ${duration(dueInMs)}`;
+  if (blockedBy === 'autothrottle') return `no answer, asked again in ${duration(dueInMs)}`;
   if (blockedBy === 'robots') return 'robots.txt';
   return delayMs === 0 ? '–' : `a delay of ${ms(delayMs)} (${delayBy})`;
 }

@@ -189,7 +189,8 @@ CREATE TABLE domain (
   head_arrival    INTEGER,
   active        INTEGER NOT NULL,        -- leased requests
   next_at       INTEGER NOT NULL,        -- earliest next lease by its delay (the delay timer)
-  blocked_until INTEGER NOT NULL,        -- earliest next lease by a throttle
+  blocked_until INTEGER NOT NULL,        -- earliest next lease by a pause
+  paused_by     TEXT,                    -- who asked for that pause: retry_after, or autothrottle where the site did not answer; NULL: its delay
   last_at       INTEGER NOT NULL,        -- last lease; 0: never
   delay_setting REAL,                    -- NULL: that of the tunables applies
   delay_robots  REAL NOT NULL,

@@ -114,6 +114,8 @@ function byDomains(domains: readonly DomainState[], facts: CrawlFacts, ofSlots: 
     return limit(by, `${all}: a domain may have ${howMany(most, 'request')} at a time`);
   if (blockedBy === 'retry_after')
     return limit(by, `${all}: the site asked for a pause of ${duration(dueInMs)}`);
+  if (blockedBy === 'autothrottle')
+    return limit(by, `${all}: the site does not answer, and is asked again in ${duration(dueInMs)}`);
   const from = delayBy === 'autothrottle' ? 'AutoThrottle' : 'the settings';
   return limit(by, `${all}: ${from} ask for ${duration(delayMs)} between two of its pages`);
 }

@@ -93,8 +93,11 @@ export interface DomainState {
   readonly isDelayRandom: boolean;
   /** Until it may be leased from; 0: now. */
   readonly dueInMs: number;
-  /** Why, where it is not the delay: a pause that the site asked for, or a robots.txt that is not known yet. */
-  readonly blockedBy: 'retry_after' | 'robots' | null;
+  /**
+   * Why, where it is not the delay: a pause that the site asked for, one that crawlnode makes since the site does not answer
+   * (`autothrottle`), or a robots.txt that is not known yet.
+   */
+  readonly blockedBy: 'retry_after' | 'autothrottle' | 'robots' | null;
   /** Mean latency of its answers; 0 when there were none. */
   readonly latencyMs: number;
 }

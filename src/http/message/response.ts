@@ -18,7 +18,7 @@ import { detached } from '../text-memory.js';
 import { checkUrl } from '../url/http-url.js';
 import { isTooLong, type UrlJoiner, urlJoiner } from '../url/join-url.js';
 import { parseUrl } from '../url/parse-url.js';
-import { type Headers, headerOf, lowerCaseHeaders } from './headers.js';
+import { headerOf, lowerCaseHeaders } from './headers.js';
 import { describe } from './record/json-safe.js';
 import {
   type Callback,
@@ -133,8 +133,8 @@ export class Response<M extends Meta = Meta> {
   readonly url: string;
   /** The HTTP status. */
   readonly status: number;
-  /** Headers by lower-case name; a list for a repeated one. */
-  readonly headers: Headers;
+  /** Headers by lower-case name; a list for a repeated one. `header(name)` takes a name in any case. */
+  readonly headers: Readonly<Record<Lowercase<string>, string | readonly string[]>>;
   /** The body after decompression. */
   readonly body: Buffer;
   /** The request that led to this response. */

@@ -134,6 +134,16 @@ it.each([
   ['-o keep.json:csv', 2, 'keep.json has content of another format'],
   ['-s FEEDS={"a.jsonl":{"item_filter":"./nope.ts"}}', 2, 'nope.ts, which does not exist'],
   ['-s ITEM_PIPELINES={"ImagesPipeline":1}', 2, 'set IMAGES_STORE to the folder of its files'],
+  [
+    '-s ITEM_PIPELINES={"FilesPipeline":1} -s FILES_STORE=crawlnode.yaml',
+    1,
+    'open() of FilesPipeline failed: files cannot be written to',
+  ],
+  [
+    '-s ITEM_PIPELINES={"ImagesPipeline":1} -s IMAGES_STORE=/proc/images',
+    1,
+    'open() of ImagesPipeline failed: files cannot be written to /proc/images',
+  ],
   ['--min-items many', 2, 'Expected a whole number'],
   ['--max-status 9xx=5%', 2, 'Expected shares of pages by status'],
   ['--max-status 404=5%,404=1%', 2, 'The status 404 is given twice'],

@@ -11,6 +11,7 @@ export interface DomainRow {
   active: number;
   next_at: number;
   blocked_until: number;
+  paused_by: 'retry_after' | 'autothrottle' | null;
   last_at: number;
   delay_setting: number | null;
   delay_robots: number;
@@ -29,7 +30,7 @@ export function newDomain(space: number, name: string): DomainRow {
       active: 0,
       next_at: 0,
     },
-    ...{ blocked_until: 0, last_at: 0, delay_setting: null, delay_robots: 0, delay_auto: 0 },
+    ...{ blocked_until: 0, paused_by: null, last_at: 0, delay_setting: null, delay_robots: 0, delay_auto: 0 },
   };
 }
 

@@ -54,6 +54,10 @@ export function throttle(
   }
   if (forMs !== undefined) {
     if (domain.blocked_until <= nowMs) notePause(tx, name, forMs, source);
-    domain.blocked_until = Math.max(domain.blocked_until, Math.ceil(nowMs + Math.min(forMs, FURTHEST_MS)));
+    const untilMs = Math.ceil(nowMs + Math.min(forMs, FURTHEST_MS));
+    if (untilMs > domain.blocked_until) {
+      domain.blocked_until = untilMs;
+      domain.paused_by = source === 'retry-after' ? 'retry_after' : source === 'autothrottle' ? source : null;
+    }
   }
 }

@@ -20,7 +20,7 @@ export function addEvent(tx: OpenCrawl, event: EventText, agoMs = 0): void {
 }
 
 /**
- * A domain is left alone for all nodes. The event of the first one counts the others soon after it, so that a crawl of many domains
+ * A domain is left alone for all nodes, since it asked for that or does not answer. The event of the first one counts the others soon after it, so that a crawl of many domains
  * does not lose all other events.
  */
 export function notePause(
@@ -29,14 +29,14 @@ export function notePause(
   forMs: number,
   source: Parameters<Frontier['throttle']>[1]['source'],
 ): void {
-  if (forMs < TOLD_PAUSE_MS) return;
+  const reason = source === 'retry-after' ? 'retry_after' : source === 'autothrottle' ? 'no_answer' : null;
+  if (forMs < TOLD_PAUSE_MS || reason === null) return;
   const name = eventName(numberOf(tx, 'events'));
   const last = eventOf(textOf(tx, name));
   if (last?.kind === 'domain_paused' && tx.wallMs - last.atMs < PAUSES_TOGETHER_MS) {
     setText(tx, name, JSON.stringify({ ...last, more: last.more + 1 }));
     return;
   }
-  const reason = source === 'retry-after' ? 'retry_after' : 'no_answer';
   addEvent(tx, { kind: 'domain_paused', domain, forMs, reason, more: 0 });
 }
 

@@ -126,7 +126,7 @@ function estimated(domains: readonly DomainState[], pending: number): DomainStat
 
 function stateOf(tx: Transaction, domain: DomainRow, mostCounted: number): DomainState {
   const { sql, space, crawl, nowMs } = tx;
-  const { name, active, head_rank, blocked_until, next_at } = domain;
+  const { name, active, head_rank, blocked_until, paused_by, next_at } = domain;
   const delayMs = delayOf(domain, crawl);
   const isBlocked = blocked_until > nowMs && blocked_until >= next_at;
   const { m = 0, a = 0 } = countsOf(tx, name);
@@ -136,7 +136,7 @@ function stateOf(tx: Transaction, domain: DomainRow, mostCounted: number): Domai
     delayBy: delayMs === 0 ? null : delaySource(domain, delayMs, tx),
     isDelayRandom: delayMs > 0 && isRandomized(domain, crawl),
     dueInMs: Math.max(0, dueAtOf(domain, nowMs) - nowMs),
-    blockedBy: isBlocked ? (waitsForRobots() ? 'robots' : 'retry_after') : null,
+    blockedBy: isBlocked ? (waitsForRobots() ? 'robots' : paused_by) : null,
     latencyMs: a > 0 ? Math.floor(m / a) : 0,
   };
 

@@ -117,7 +117,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** What a value is, such as `a SelectorList`. The build names some classes `_SelectorList`. */
+/** What a value is, such as `a SelectorList`. */
 export function describe(value: unknown): string {
   if (value === undefined || value === null) return String(value);
   if (typeof value === 'function') return 'a function';
@@ -126,7 +126,7 @@ export function describe(value: unknown): string {
   // Generators have no constructor, but a tag.
   const name: unknown = value.constructor?.name || Object.prototype.toString.call(value).slice(8, -1);
   if (typeof name !== 'string' || name === '' || name === 'Object') return 'an instance of a class';
-  return `${/^_?[AEIO]/.test(name) ? 'an' : 'a'} ${name.replace(/^_/, '')}`;
+  return `${/^[AEIO]/.test(name) ? 'an' : 'a'} ${name}`;
 }
 
 function hint(value: object): string {

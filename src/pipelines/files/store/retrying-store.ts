@@ -30,6 +30,10 @@ export class RetryingStore {
     this.#options = options;
   }
 
+  get place(): string {
+    return this.#store.place;
+  }
+
   get awaits(): string | null {
     return this.#store.awaits;
   }

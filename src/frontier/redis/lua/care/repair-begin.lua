@@ -61,7 +61,8 @@ local function keepPoliteness(crawl, name, packed)
   local old = domains.unpack(name, packed)
   if not old then return end
   local d = domains.of(crawl, name)
-  d.lastAt, d.nextAt, d.blockedUntil = math.min(old.lastAt, crawl.nowMs), old.nextAt, old.blockedUntil
+  d.lastAt, d.nextAt = math.min(old.lastAt, crawl.nowMs), old.nextAt
+  d.blockedUntil, d.pausedBy = old.blockedUntil, old.pausedBy
   for _, source in ipairs({ 'setting', 'robots', 'autothrottle' }) do
     local delay = old.delays and old.delays[source]
     if delay then

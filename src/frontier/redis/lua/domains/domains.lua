@@ -7,7 +7,9 @@
 --                 pending or not · full: its leases are at the limit · idle: nothing pending
 --   lastAt        6 bytes: instant of its last lease, 0 for never
 --   nextAt        6 bytes: earliest next lease, by its delay; 0 for any time
---   blockedUntil  6 bytes: the same, by a throttle of the site
+--   blockedUntil  6 bytes: the same, by a pause
+--   pausedBy      a letter: who asked for that pause: r: the site (Retry-After) · a: nobody, as the site did not answer ·
+--                 s: its delay, counted again from a late download
 --   head          1 byte of length, then the sort key (queue.lua) of its best pending request, empty for none
 --   delays        MessagePack: its own delays in ms by source: setting, robots, autothrottle; absent where it has none
 -- During a call a domain is these fields, name, and
@@ -16,22 +18,22 @@
 --   isWaiting              it is in `waiting`
 --   isDirty                its record must be written
 --   needsReclassification  its state must be computed again
-local RECORD = '>I4c1I6I6I6Bc0'
+local RECORD = '>I4c1I6I6I6c1Bc0'
 local STATES = { r = 'ready', w = 'waiting', f = 'full', i = 'idle' }
 local DELAYS = { setting = 'number', robots = 'number', autothrottle = 'number' }
 local SORT_KEY = 32
 
 local function pack(d)
-  local packed = struct.pack(RECORD, d.active, d.state, d.lastAt, d.nextAt, d.blockedUntil, #d.head, d.head)
+  local packed = struct.pack(RECORD, d.active, d.state, d.lastAt, d.nextAt, d.blockedUntil, d.pausedBy, #d.head, d.head)
   return d.delays and packed .. cmsgpack.pack(d.delays) or packed
 end
 
 -- A domain from its record, or a new one where `packed` is false; nil where it cannot be read.
 function domains.unpack(name, packed)
-  local active, letter, lastAt, nextAt, blockedUntil, head, delays = 0, 'i', 0, 0, 0, '', nil
+  local active, letter, lastAt, nextAt, blockedUntil, pausedBy, head, delays = 0, 'i', 0, 0, 0, 's', '', nil
   if packed then
     local rest
-    active, letter, lastAt, nextAt, blockedUntil, head, rest = reader.unpack(RECORD, packed)
+    active, letter, lastAt, nextAt, blockedUntil, pausedBy, head, rest = reader.unpack(RECORD, packed)
     local isSound = STATES[letter] and (head == '' or #head == SORT_KEY)
     if isSound and rest <= #packed then
       delays = reader.map(string.sub(packed, rest))
@@ -41,7 +43,7 @@ function domains.unpack(name, packed)
   end
   local state = STATES[letter]
   return { name = name, active = active, state = state, lastAt = lastAt, nextAt = nextAt, blockedUntil = blockedUntil,
-    head = head, delays = delays, readyHead = state == 'ready' and head, isWaiting = state == 'waiting',
+    pausedBy = pausedBy, head = head, delays = delays, readyHead = state == 'ready' and head, isWaiting = state == 'waiting',
     wasQueued = head ~= '', isDirty = false, needsReclassification = false }
 end
 

@@ -16,15 +16,22 @@ local function delayBy(crawl, d, delay)
   return delay == autothrottle.delay(crawl, d) and 'autothrottle' or 'robots'
 end
 
+local PAUSED_BY = { r = 'retry_after', a = 'autothrottle' }
+
+-- What keeps it waiting beside its delay.
+local function blockedBy(crawl, d)
+  if d.blockedUntil <= crawl.nowMs or d.blockedUntil < d.nextAt then return cjson.null end
+  return waitsForRobots(crawl, d) and 'robots' or PAUSED_BY[d.pausedBy] or cjson.null
+end
+
 local function stateOf(crawl, d, counts)
   local delay, dueAt = delayTimer.delay(crawl, d), delayTimer.dueAt(d)
-  local isBlocked = d.blockedUntil > crawl.nowMs and d.blockedUntil >= d.nextAt
   return {
     name = d.name, leased = d.active, limit = domains.limit(crawl, d),
     pending = d.head == '' and 0
       or redis.call('ZLEXCOUNT', crawl.keys.queue, '[' .. d.name .. '\0', '(' .. d.name .. '\1'),
     delayMs = delay, delayBy = delayBy(crawl, d, delay), isDelayRandom = delay > 0 and domainLimits.isRandomized(crawl, d), dueInMs = math.max(0, dueAt - crawl.nowMs),
-    blockedBy = not isBlocked and cjson.null or (waitsForRobots(crawl, d) and 'robots' or 'retry_after'),
+    blockedBy = blockedBy(crawl, d),
     latencyMs = (tonumber(counts.a) or 0) > 0 and math.floor((tonumber(counts.m) or 0) / counts.a) or 0,
   }
 end

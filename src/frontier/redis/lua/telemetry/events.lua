@@ -1,5 +1,7 @@
 -- What happened to a crawl: the last events, see src/frontier/telemetry/stored-telemetry.ts for the fields of HASH `telemetry`.
 
+local REASONS = { ['retry-after'] = 'retry_after', autothrottle = 'no_answer' }
+
 -- Adds an event. fields: those of its kind (CrawlEvent in types/telemetry.ts). agoMs: how long ago it was; absent for now.
 function events.add(crawl, kind, fields, agoMs)
   local number = reader.add(crawl.keys.telemetry, 'events', 1)
@@ -7,10 +9,10 @@ function events.add(crawl, kind, fields, agoMs)
   redis.call('HSET', crawl.keys.telemetry, 'event:' .. lists.digits(number % limits.MAX_EVENTS), cjson.encode(fields))
 end
 
--- A domain is left alone for all nodes. The event of the first one counts the others soon after it, so that a crawl of many domains does
+-- A domain is left alone for all nodes, since it asked for that or does not answer. The event of the first one counts the others soon after it, so that a crawl of many domains does
 -- not lose all other events.
 function events.domainPaused(crawl, domain, forMs, source)
-  if forMs < limits.TOLD_PAUSE_MS then return end
+  if forMs < limits.TOLD_PAUSE_MS or not REASONS[source] then return end
   local at = crawl.keys.telemetry
   local number = reader.number(redis.call('HGET', at, 'events')) or 0
   local field = 'event:' .. lists.digits(number % limits.MAX_EVENTS)
@@ -22,8 +24,7 @@ function events.domainPaused(crawl, domain, forMs, source)
     redis.call('HSET', at, field, cjson.encode(last))
     return
   end
-  local reason = source == 'retry-after' and 'retry_after' or 'no_answer'
-  events.add(crawl, 'domain_paused', { domain = domain, forMs = forMs, reason = reason, more = 0 })
+  events.add(crawl, 'domain_paused', { domain = domain, forMs = forMs, reason = REASONS[source], more = 0 })
 end
 
 -- A node was declared dead: the event, and what stats show of it for a day.
