@@ -37,6 +37,13 @@ export function replacedInPieces(text: string, replace: (piece: string) => strin
   return inPieces(text, replace, (at) => (text.charCodeAt(at - 1) === CARRIAGE_RETURN ? at + 1 : at));
 }
 
+/** The text with one space for each run of white space. @param space a global expression that matches a run */
+export function withSingleSpaces(text: string, space: RegExp): string {
+  const replaced = replacedInPieces(text, (piece) => piece.replace(space, ' '));
+  // A run that was cut in two left two spaces.
+  return text.length <= PIECE_CHARACTERS ? replaced : replaced.replace(/ {2,}/g, ' ');
+}
+
 /** @param cutAt where a piece may end, from an index on */
 function inPieces(text: string, convert: (piece: string) => string, cutAt: (at: number) => number): string {
   if (text.length <= PIECE_CHARACTERS) return convert(text);

@@ -2,7 +2,9 @@
  * Processors: plain functions that turn the texts of a selector into the value of a field. They pass null on, so a field
  * that is not on the page stays null until `orElse` gives it a value.
  */
+
 import type { Response } from '../http/message/response.js';
+import { withSingleSpaces } from '../http/text-memory.js';
 
 /** Makes a value of a field from the one before. The page is that of the item. */
 export type Processor<From, To> = (value: From, page: Response) => To;
@@ -27,7 +29,7 @@ export function join(separator = ' '): Processor<readonly string[], string> {
 
 /** Without white space at its ends, and with one space for each run of it inside. */
 export function trim(text: string | null): string | null {
-  return text === null ? null : text.replace(/\s+/g, ' ').trim();
+  return text === null ? null : withSingleSpaces(text, /\s+/g).trim();
 }
 
 /**
@@ -40,8 +42,7 @@ export function number(text: string | null | undefined): number | null {
 
 /** The same where a comma stands before decimals: 1234.5 of `ab 1.234,50 €`. */
 export function decimalComma(text: string | null | undefined): number | null {
-  const swapped = text?.replace(/[.,]/g, (sign) => (sign === ',' ? '.' : ',')) ?? null;
-  return number(swapped);
+  return number(aroundFirstDigit(text).replace(/[.,]/g, (sign) => (sign === ',' ? '.' : ',')));
 }
 
 /** A link of the page as an absolute URL; null for a text that is none. */
@@ -62,7 +63,13 @@ export function orElse<const Default>(fallback: Default): <T>(value: T) => NonNu
   };
 }
 
+/** A number begins at most two characters before its first digit. What follows more than 1,000 digits does not change it. */
+function aroundFirstDigit(text: string | null | undefined): string {
+  const at = text?.search(/\d/) ?? -1;
+  return at === -1 ? '' : text!.slice(Math.max(0, at - 2), at + 2_000);
+}
+
 function readNumber(text: string | null | undefined, pattern: RegExp): number | null {
-  const [found] = pattern.exec(text ?? '') ?? [];
+  const [found] = pattern.exec(aroundFirstDigit(text)) ?? [];
   return found === undefined ? null : Number(found.replace(/[,'\s]/g, '').replace('−', '-'));
 }

@@ -3,10 +3,10 @@
  * algorithm". Texts are encoded as UTF-8, whatever the charset of the page. Files are left out.
  */
 import { isTag } from 'domhandler';
-import { DomUtils } from 'htmlparser2';
 import { InvalidRequestError } from '../../errors.js';
 import { TooComplexError } from '../node-budget.js';
-import { replacedInPieces } from '../text-memory.js';
+import { replacedInPieces, withSingleSpaces } from '../text-memory.js';
+import { countedText } from './css/match-budget.js';
 import type { Element } from './markup-tree.js';
 import type { SelectorList } from './selector.js';
 
@@ -43,13 +43,23 @@ export interface Submission {
 /** @throws InvalidRequestError when the page has no such form or button, or the form leads to no URL */
 export function submissionOf(page: FormPage, { selector = 'form', click }: FormChoice): Submission {
   const form = findForm(page, selector);
-  const controls = controlsOf(page, form).filter((control) => !isDisabled(control));
+  const isShut = inherited(disabledByItsPlace());
+  const controls = controlsOf(page, form).filter(
+    (control) => !('disabled' in control.attribs) && !isShut(control),
+  );
   const button = findButton(page, controls, click);
   const setting = (name: string) => button?.attribs[`form${name}`] ?? form.attribs[name] ?? '';
   const action = setting('action').trim();
   const method = setting('method').trim().toLowerCase() === 'post' ? 'POST' : 'GET';
-  const fields = controls.flatMap((control) => fieldsOf(control, control === button));
-  boundFields(fields);
+  const read = characterBudget();
+  const spend = characterBudget();
+  const fields: Field[] = [];
+  for (const control of controls) {
+    for (const [name, value] of fieldsOf(control, control === button, read)) {
+      spend(name.length + value.length);
+      fields.push([name, value]);
+    }
+  }
   return {
     url: action === '' ? page.url : page.urljoin(action),
     method,
@@ -59,16 +69,20 @@ export function submissionOf(page: FormPage, { selector = 'form', click }: FormC
 }
 
 /** A browser would send them all, but each character may become nine bytes. */
-function boundFields(fields: readonly Field[]): void {
-  let characters = 0;
-  for (const [name, value] of fields) characters += name.length + value.length;
-  if (characters <= MAX_FORM_CHARACTERS) return;
-  const most = MAX_FORM_CHARACTERS.toLocaleString('en');
-  throw new TooComplexError('too_complex', `the fields of the form have more than ${most} characters`);
+function characterBudget(): (characters: number) => void {
+  let left = MAX_FORM_CHARACTERS;
+  return (characters) => {
+    left -= characters;
+    if (left >= 0) return;
+    const most = MAX_FORM_CHARACTERS.toLocaleString('en');
+    throw new TooComplexError('too_complex', `the fields of the form have more than ${most} characters`);
+  };
 }
 
 function findForm(page: FormPage, selector: string): Element {
+  const isInForm = inherited(({ name }) => name === 'form' || undefined);
   for (const element of page.css(selector).elements()) {
+    if (!isInForm(element)) continue;
     for (let at: Element | null = element; at !== null; at = parentOf(at)) if (at.name === 'form') return at;
   }
   throw new InvalidRequestError(`fromForm(): no form on ${page.url} matches ${JSON.stringify(selector)}.`);
@@ -77,12 +91,13 @@ function findForm(page: FormPage, selector: string): Element {
 /** The controls of a form in document order: those inside it, and those elsewhere that name it in `form`. */
 function controlsOf(page: FormPage, form: Element): Element[] {
   const { id } = form.attribs;
+  const isInside = inherited((element) => element === form || undefined);
   return page
     .css('input, button, select, textarea')
     .elements()
     .filter((control) => {
       const owner = control.attribs.form;
-      return owner === undefined ? isInside(control, form) : id !== undefined && owner === id;
+      return owner === undefined ? isInside(control) : id !== undefined && owner === id;
     });
 }
 
@@ -114,7 +129,8 @@ function typeOf({ name, attribs }: Element): string {
   return type === 'reset' || type === 'button' ? type : 'submit';
 }
 
-function fieldsOf(control: Element, isClicked: boolean): Field[] {
+/** @param read is called with the length of each text before it is changed */
+function fieldsOf(control: Element, isClicked: boolean, read: (characters: number) => void): Field[] {
   const { name, value } = control.attribs;
   const type = typeOf(control);
   if (control.name === 'input' && type === 'image') {
@@ -124,9 +140,9 @@ function fieldsOf(control: Element, isClicked: boolean): Field[] {
   if (!name) return [];
   switch (control.name) {
     case 'select':
-      return selectedOptions(control).map((option) => [name, optionValue(option)]);
+      return selectedOptions(control).map((option) => [name, optionValue(option, read)]);
     case 'textarea':
-      return [[name, withNetworkLineEnds(DomUtils.textContent(control).replace(/^\r?\n/, ''))]];
+      return [[name, withNetworkLineEnds(textOf(control, read).replace(/^\r?\n/, ''))]];
     case 'button':
       return isClicked ? [[name, value ?? '']] : [];
     default:
@@ -159,9 +175,7 @@ function inputFields(
 }
 
 function selectedOptions(select: Element): Element[] {
-  const options = DomUtils.getElementsByTagName('option', select.children).filter(
-    (option) => !isDisabledOption(option),
-  );
+  const options = optionsOf(select).filter((option) => !isDisabledOption(option));
   const selected = options.filter((option) => 'selected' in option.attribs);
   if ('multiple' in select.attribs) return selected;
   // Of one that is shown as a closed list, the last selected option counts, else the first.
@@ -169,13 +183,26 @@ function selectedOptions(select: Element): Element[] {
   return only === undefined ? [] : [only];
 }
 
-function optionValue(option: Element): string {
-  return (
-    option.attribs.value ??
-    DomUtils.textContent(option)
-      .replace(/[\t\n\f\r ]+/g, ' ')
-      .trim()
-  );
+/** In document order, without those of a select inside it, as the standard has it. */
+function optionsOf(select: Element): Element[] {
+  const options: Element[] = [];
+  const stack = select.children.toReversed();
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (!isTag(node) || node.name === 'select') continue;
+    if (node.name === 'option') options.push(node);
+    for (const child of node.children.toReversed()) stack.push(child);
+  }
+  return options;
+}
+
+function optionValue(option: Element, read: (characters: number) => void): string {
+  return option.attribs.value ?? withSingleSpaces(textOf(option, read), /[\t\n\f\r ]+/g).trim();
+}
+
+function textOf(element: Element, read: (characters: number) => void): string {
+  const text = countedText(element, 'fromForm()');
+  read(text.length);
+  return text;
 }
 
 function isDisabledOption(option: Element): boolean {
@@ -183,25 +210,40 @@ function isDisabledOption(option: Element): boolean {
   return 'disabled' in option.attribs || (parent?.name === 'optgroup' && 'disabled' in parent.attribs);
 }
 
-/** Disabled itself, by a fieldset (but not in its first legend), or inside a datalist. */
-function isDisabled(control: Element): boolean {
-  if ('disabled' in control.attribs) return true;
-  let inner = control;
-  for (let at = parentOf(control); at !== null; at = parentOf(at)) {
-    if (at.name === 'datalist') return true;
-    if (at.name === 'fieldset' && 'disabled' in at.attribs && inner !== firstLegend(at)) return true;
-    inner = at;
-  }
-  return false;
+/** Disabled by a fieldset (but not in its first legend), or inside a datalist. */
+function disabledByItsPlace(): (element: Element) => true | undefined {
+  const firstLegends = new Map<Element, Element | undefined>();
+  const firstLegend = (fieldset: Element): Element | undefined => {
+    if (!firstLegends.has(fieldset)) {
+      const legend = fieldset.children.find((child) => isTag(child) && child.name === 'legend');
+      firstLegends.set(fieldset, legend as Element | undefined);
+    }
+    return firstLegends.get(fieldset);
+  };
+  return (element) => {
+    const parent = parentOf(element);
+    if (parent?.name === 'datalist') return true;
+    const isOff = parent?.name === 'fieldset' && 'disabled' in parent.attribs;
+    return (isOff && element !== firstLegend(parent)) || undefined;
+  };
 }
 
-function firstLegend(fieldset: Element): Element | undefined {
-  return fieldset.children.filter(isTag).find(({ name }) => name === 'legend');
-}
-
-function isInside(element: Element, container: Element): boolean {
-  for (let at = parentOf(element); at !== null; at = parentOf(at)) if (at === container) return true;
-  return false;
+/**
+ * A test of an element that holds for all within it. Each element is looked at once, however many controls are within it.
+ * @param holds true where it does by the element alone
+ */
+function inherited(holds: (element: Element) => true | undefined): (element: Element) => boolean {
+  const known = new Map<Element, boolean>();
+  return (element) => {
+    const path: Element[] = [];
+    let answer: boolean | undefined;
+    for (let at: Element | null = element; at !== null && answer === undefined; at = parentOf(at)) {
+      answer = known.get(at) ?? holds(at);
+      path.push(at);
+    }
+    for (const each of path) known.set(each, answer ?? false);
+    return answer ?? false;
+  };
 }
 
 function parentOf(element: Element): Element | null {

@@ -1,9 +1,9 @@
 /** What `css()` and `xpath()` give: elements and texts in document order, with Scrapy's ways of getting at them. */
 import { decodeHTML } from 'entities/decode';
 import { DomUtils } from 'htmlparser2';
-import { detached } from '../text-memory.js';
+import { decodedInPieces, detached } from '../text-memory.js';
 import { cssQuery, type Found } from './css/css-query.js';
-import { boundMatches, boundRendering, SelectorCostError } from './css/match-budget.js';
+import { boundRendering, MAX_MATCHES, SelectorCostError } from './css/match-budget.js';
 import type { Element } from './markup-tree.js';
 import { selectXPath, type XPathVariables } from './xpath/xpath-query.js';
 
@@ -111,7 +111,10 @@ export class SelectorList implements Iterable<SelectorList> {
   re(pattern: RegExp | string): string[] {
     const expression = globalExpression(pattern);
     const all: string[] = [];
-    for (const text of this.#rendered()) for (const match of matches(text, expression)) all.push(match);
+    for (const text of this.#rendered())
+      for (const match of matches(text, expression)) {
+        if (all.push(match) > MAX_MATCHES) throw SelectorCostError.ofMatches(expression, MAX_MATCHES);
+      }
     return all;
   }
 
@@ -121,8 +124,7 @@ export class SelectorList implements Iterable<SelectorList> {
   reFirst(pattern: RegExp | string, fallback: unknown = null): unknown {
     const expression = globalExpression(pattern);
     for (const text of this.#rendered()) {
-      const [first] = matches(text, expression);
-      if (first !== undefined) return first;
+      for (const first of matches(text, expression)) return first;
     }
     return fallback;
   }
@@ -176,20 +178,19 @@ function globalExpression(pattern: RegExp | string): RegExp {
   return new RegExp(pattern.source, `${pattern.flags.replace(/[gy]/g, '')}g`);
 }
 
-function matches(text: string, expression: RegExp): string[] {
-  const extracted: string[] = [];
-  boundMatches(text, expression);
+function* matches(text: string, expression: RegExp): Generator<string> {
   for (const match of text.matchAll(expression)) {
     const [whole, ...groups] = match;
     const named = match.groups?.extract;
     // Python's findall gives an empty text for a group that took no part.
     const parts = named !== undefined ? [named] : groups.length > 0 ? groups : [whole];
-    extracted.push(...parts.map((part: string | undefined) => decodeMost(part ?? '')));
+    for (const part of parts as (string | undefined)[]) yield decodeMost(part ?? '');
   }
-  return extracted;
 }
 
 function decodeMost(text: string): string {
   if (!text.includes('&')) return text;
-  return text.replace(/&(?!lt;|amp;)#?\w+;/gi, (entity) => decodeHTML(entity));
+  return decodedInPieces(text, (piece) =>
+    piece.replace(/&(?!lt;|amp;)#?\w+;/gi, (entity) => decodeHTML(entity)),
+  );
 }

@@ -16,7 +16,7 @@ import { selectXPath, type XPathVariables } from '../markup/xpath/xpath-query.js
 import { DEFAULT_MAX_NODES, NodeBudget, TooComplexError } from '../node-budget.js';
 import { detached } from '../text-memory.js';
 import { checkUrl } from '../url/http-url.js';
-import { type UrlJoiner, urlJoiner } from '../url/join-url.js';
+import { isTooLong, type UrlJoiner, urlJoiner } from '../url/join-url.js';
 import { parseUrl } from '../url/parse-url.js';
 import { headerOf, lowerCaseHeaders } from './headers.js';
 import { describe } from './record/json-safe.js';
@@ -260,12 +260,12 @@ export class Response<M extends Meta = Meta> {
     return new SelectorList(selectXPath(expression, this.#root, this.#isXml, variables), this.#isXml);
   }
 
-  /** The absolute URL of an href of this page; `<base>` is honoured. @throws InvalidRequestError when it is not a URL. */
+  /** The absolute URL of an href of this page; `<base>` is honoured. @throws InvalidRequestError when it is not a URL, or longer than 64 KiB. */
   urljoin(href: string): string {
     const joined = this.#join.join(href);
     if (joined !== null) return joined;
     // The joiner handles http(s) only; a URL with another scheme is valid here.
-    const other = parseUrl(href, this.#baseUrl);
+    const other = isTooLong(href) ? null : parseUrl(href, this.#baseUrl);
     if (other !== null) return other.href;
     throw new InvalidRequestError(`${JSON.stringify(href.slice(0, 200))} on ${this.url} is not a URL.`);
   }

@@ -20,6 +20,9 @@ const OTHER_SCHEME = /^(?!https?:)[a-z][a-z0-9+.-]*:/i;
 /** A longer href is not joined: the expressions of this file would need more stack than there is. No server takes such a URL. */
 const MAX_HREF_CHARS = 64 * 1024;
 
+/** Such as `data:` of an image within its page. */
+const MAX_OTHER_CHARS = 8_000_000;
+
 /** The URLs of a page together. A long `<base href>` would make megabytes of each of its links. */
 const MAX_JOINED_CHARS = 64 * 1024 * 1024;
 
@@ -29,6 +32,11 @@ export interface UrlJoiner {
   join(href: string): string | null;
   /** As `join`, without the fragment. */
   joinWithoutFragment(href: string): string | null;
+}
+
+/** Whether an href is too long for a URL. */
+export function isTooLong(href: string): boolean {
+  return href.length > (OTHER_SCHEME.test(href) ? MAX_OTHER_CHARS : MAX_HREF_CHARS);
 }
 
 /** @param base an absolute URL; when it is not a valid http(s) URL, only absolute hrefs can be joined. */

@@ -30,6 +30,11 @@ const PAIRING: Readonly<Record<string, number>> = {
   ...{ map: 0.1, contents: 0.1, children: 0.1 },
 };
 
+/** Methods that list what stands beside each element of a set. */
+const BESIDE = /^(?:siblings|nextAll|nextUntil|prevAll|prevUntil)$/;
+/** Each is kept in a list until the others are found, and sorted. */
+const STEPS_PER_SIBLING = 10;
+
 interface Matched {
   readonly length: number;
   readonly [index: number]: AnyNode;
@@ -60,7 +65,9 @@ export function withBoundedCost(
       }
       const pairs = name === 'find' ? pairsOf(childrenOf(this)) : pairsOf(this.length) * (PAIRING[name] ?? 0);
       const tested = () => testedBy(name, this);
-      const steps = pairs + (typeof selector === 'string' ? cost.stepsOf(selector, MAX_STEPS, tested) : 0);
+      const beside = BESIDE.test(name) ? siblingsOf(this) * STEPS_PER_SIBLING : 0;
+      const steps =
+        pairs + beside + (typeof selector === 'string' ? cost.stepsOf(selector, MAX_STEPS, tested) : 0);
       const isSlow = steps > MAX_STEPS || (isOfPage && document.children.length > MANY_ROOTS);
       if (!isSlow) return original.apply(this, args);
       const found = isOfPage && typeof selector === 'string' ? elementsOf(selector, document, xml) : null;
@@ -111,8 +118,7 @@ function testedBy(method: string, set: Matched): Tested {
   if (method === 'children') return { elements: childrenOf(set), nodesInOne };
   if (method === 'add') return { elements: Number.POSITIVE_INFINITY, nodesInOne };
   if (/^(?:closest|parents)/.test(method)) return { elements: set.length * MAX_DEPTH, nodesInOne };
-  const isBeside = /^(?:siblings|nextAll|nextUntil|prevAll|prevUntil)$/.test(method);
-  return { elements: isBeside ? siblingsOf(set) : set.length, nodesInOne };
+  return { elements: BESIDE.test(method) ? siblingsOf(set) : set.length, nodesInOne };
 }
 
 function nodesIn(set: Matched): number {

@@ -33,8 +33,8 @@ export function countWalk(element: AnyNode, nodes: number, selector: string): vo
   if (all > MAX_WALKED) throw SelectorCostError.ofWalks(selector, MAX_WALKED);
 }
 
-/** Matches of one regular expression in a text: each takes memory until the last one is found. */
-const MAX_MATCHES = 1_000_000;
+/** Matches of one regular expression: each takes memory until the last one is found. */
+export const MAX_MATCHES = 1_000_000;
 
 /** References in the HTML of an element: each takes up to 120 bytes until the HTML is complete. */
 const MAX_ESCAPES = 2_000_000;

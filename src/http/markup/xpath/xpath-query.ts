@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module';
 import { CrawlnodeError, messageOf, UsageError } from '../../../errors.js';
 import { budgetOf } from '../../node-budget.js';
-import { replacedInPieces } from '../../text-memory.js';
+import { replacedInPieces, withSingleSpaces } from '../../text-memory.js';
 import type { Found } from '../css/css-query.js';
 import { boundMatches, SelectorCostError } from '../css/match-budget.js';
 import type { AnyNode, Document, Element } from '../markup-tree.js';
@@ -218,11 +218,7 @@ const functions: Readonly<Record<string, XPathFunction>> = {
     contextNode.hasClasses(names.map((name) => name.stringValue())),
   // The library's own two build a text character by character, which takes gigabytes for a long one.
   ' normalize-space': ({ contextNode }, text) =>
-    replacedInPieces(text?.stringValue() ?? stringOf(contextNode), (piece) =>
-      piece.replace(/[ \t\n\r]+/g, ' '),
-    )
-      .replace(/ {2,}/g, ' ')
-      .replace(/^ | $/g, ''),
+    withSingleSpaces(text?.stringValue() ?? stringOf(contextNode), /[ \t\n\r]+/g).replace(/^ | $/g, ''),
   ' translate': (_context, text, from, to) => {
     const targets = [...(to?.stringValue() ?? '')];
     const replaced = new Map<string, string>();

@@ -55,6 +55,10 @@ describe('what would block the node is refused by name', () => {
   test('a method that compares all elements of a large set', () => {
     const set = siblings.$('p');
     expect(() => set.siblings()).toThrow(refusal('siblings()'));
+    for (const method of ['nextAll', 'nextUntil', 'prevAll', 'prevUntil'] as const) {
+      expect(() => set[method]()).toThrow(refusal(`${method}()`));
+      expect(set.first()[method]().length).toBe(method.startsWith('next') ? COUNT - 1 : 0);
+    }
     expect(() => set.map((n) => n)).toThrow(refusal('map()'));
     expect(() => siblings.$('body').find('b')).toThrow(refusal('find("b")'));
   });

@@ -82,6 +82,27 @@ describe('a form', () => {
     );
   });
 
+  it('takes linear time with many controls in a disabled fieldset, and in deep nesting', () => {
+    const inputs = '<input name=a>'.repeat(200_000);
+    expect(Request.fromForm(page(`<form><fieldset disabled>${inputs}`)).url).toBe(url);
+    const [open, close] = ['<fieldset disabled>'.repeat(400), '</fieldset>'.repeat(400)];
+    const nested = `<form><input name=b value=1>${open}${inputs}${close}`;
+    expect(Request.fromForm(page(nested), { selector: 'input' }).url).toMatch(/login\?b=1$/);
+  });
+
+  it('gives each option to the innermost list around it, and counts texts within each other', () => {
+    const [lists, options] = [
+      '<select name=a multiple>'.repeat(400),
+      '<option selected value=b />'.repeat(40_000),
+    ];
+    expect(new URL(Request.fromForm(page(`<form><svg>${lists}${options}`)).url).searchParams.size).toBe(
+      40_000,
+    );
+    const xml = (body: string) => new Response({ url, headers: { 'content-type': 'text/xml' }, body });
+    const areas = `<form>${'<textarea name="a">'.repeat(400)}${'x'.repeat(1_000_000)}${'</textarea>'.repeat(400)}</form>`;
+    expect(() => Request.fromForm(xml(areas))).toThrow(expect.objectContaining({ code: 'too_complex' }));
+  });
+
   it('has the controls that name it elsewhere in the page', () => {
     const request = Request.fromForm(
       page('<form id=f method=post><input name=a form=other></form><input name=b form=f value=1>'),
