@@ -41,18 +41,6 @@ describe('the record of a crawl in Redis', () => {
     },
   );
 
-  it('without its number of fields is refused as such also after further calls have written to it', async () => {
-    const { crawl, meta } = await halfDone();
-    const { feeds } = await crawl.outsider();
-    const writer = { feed: 'f', host: 'h', path: '/f.jsonl', pid: 1, owner: 'w' };
-    await feeds.open(writer, { staleMs: 1_000 });
-    await admin.hdel(meta, 'fields', 'queue', 'shape');
-    await feeds.checkpoint(writer, { sequence: 0, lengthBytes: 0, header: '' });
-    for (const _ of [1, 2]) await expect(crawl.node()).rejects.toMatchObject({ code: 'damaged_store' });
-    await (await crawl.outsider()).repair(reading(...pages), { force: true });
-    await crawl.end();
-  });
-
   it.each(['done', 'accepted', 'run_leased'])('is refused while its number %s is a text', async (field) => {
     const { crawl, frontier, meta } = await halfDone();
     await admin.hset(meta, field, 'x');

@@ -145,22 +145,16 @@ end
 -- Invalidates the nodes' caches of seen fingerprints, since a fingerprint may have been forgotten.
 function meta.raiseEpoch(crawl) meta.add(crawl, 'epoch', 1) end
 
--- Where somebody has deleted the number of fields, it stays away: begun anew it would hide that others are gone.
-local function count(crawl, change)
-  local at = crawl.keys.meta
-  if redis.call('HEXISTS', at, 'fields') == 1 then redis.call('HINCRBY', at, 'fields', change) end
-end
-
 -- The one way to write fields of a record, { name, value, … }, and to delete one: both keep their number.
 function meta.write(crawl, fields)
   local added = lists.send('HSET', crawl.keys.meta, fields)
-  if added > 0 then count(crawl, added) end
+  if added > 0 then redis.call('HINCRBY', crawl.keys.meta, 'fields', added) end
 end
 
 function meta.drop(crawl, name)
   if redis.call('HEXISTS', crawl.keys.meta, name) == 0 then return end
   -- First: where the user lacks the right to count, no field seems to be gone.
-  count(crawl, -1)
+  redis.call('HINCRBY', crawl.keys.meta, 'fields', -1)
   redis.call('HDEL', crawl.keys.meta, name)
 end
 
