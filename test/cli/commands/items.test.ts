@@ -248,6 +248,7 @@ describe('what doctor makes of a look', () => {
       delayed: 0,
       done: 1,
       counters: {},
+      memoryLimit: null,
     },
     control: 'running',
   } as unknown as Snapshot;
