@@ -249,6 +249,7 @@ describe('what doctor makes of a look', () => {
       done: 1,
       counters: {},
       memoryLimit: null,
+      bytes: { frontier: 0, dupefilter: 0, items: 0, stats: 0, startUrls: 0 },
     },
     control: 'running',
   } as unknown as Snapshot;
