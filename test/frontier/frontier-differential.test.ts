@@ -248,7 +248,8 @@ class Player {
   /** What is left, as the commands see it. */
   async rest(): Promise<unknown> {
     const outsider = await this.crawl.outsider();
-    const { bytes, nodes, run, domains, beganAtMs, usedAtMs, seenSinceMs, ...snapshot } = await outsider.snapshot();
+    const { bytes, nodes, run, domains, beganAtMs, usedAtMs, seenSinceMs, ...snapshot } =
+      await outsider.snapshot();
     const { requests } = await outsider.failed.list(null, 100);
     return {
       snapshot,

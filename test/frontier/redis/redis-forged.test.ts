@@ -13,7 +13,15 @@ const counted = [
   ...['done', 'accepted', 'arrival', 'lost', 'run_leased', 'run_items', 'run_accepted', 'cookies', 'marks'],
   ...['marks_gone', 'early', 'fields'],
 ];
-const tunables = ['delay', 'limit', 'slots', 'autothrottle', 'queue_limit', 'memory_limit', 'pages_per_domain'];
+const tunables = [
+  'delay',
+  'limit',
+  'slots',
+  'autothrottle',
+  'queue_limit',
+  'memory_limit',
+  'pages_per_domain',
+];
 
 describe('in Redis', () => {
   const here = projectOn('redis');
