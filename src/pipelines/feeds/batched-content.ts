@@ -5,7 +5,7 @@
  */
 import { CrawlnodeError } from '../../errors.js';
 import type { FeedCheckpoint } from '../../feed-outbox.js';
-import { type ContentOptions, FeedContent } from './feed-content.js';
+import { type ContentOptions, FeedContent, type ReadItems } from './feed-content.js';
 import { itemLine } from './feed-lines.js';
 import { batchPath } from './formats/feed-format.js';
 
@@ -55,14 +55,12 @@ export class BatchedContent {
   async goOnAfterLoss(before: FeedCheckpoint): Promise<FeedCheckpoint> {
     const { batch, items, header } = placeOf(before, this.#options.path);
     const { content } = await this.#open(batch);
-    const begun = await content.goOnAfterLoss({ ...before, sequence: items, header });
+    // The items of a file begin anew, so none of them is counted as written.
+    const begun = await content.goOnAfterLoss({ ...before, sequence: items, header }, async () => []);
     return this.#checkpoint(before.sequence, batch, { ...begun, sequence: 0 });
   }
 
-  async goTo(
-    checkpoint: FeedCheckpoint,
-    read: (sequence: number) => Promise<readonly string[]>,
-  ): Promise<FeedCheckpoint> {
+  async goTo(checkpoint: FeedCheckpoint, read: ReadItems): Promise<FeedCheckpoint> {
     const place = placeOf(checkpoint, this.#options.path);
     // A full file may have been moved away.
     if (this.#isFull(place)) return checkpoint;

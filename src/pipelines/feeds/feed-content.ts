@@ -15,6 +15,9 @@ import { type FeedDescription, type FeedFormat, formatFor, type Rendered } from 
 import { append, overwrite } from './overwrite-or-append.js';
 import { itemsBehind, itemsInFile, type OwnPart, restoreFeed } from './restore-feed.js';
 
+/** Reads items of the outbox after a sequence, some of them. */
+export type ReadItems = (sequence: number) => Promise<readonly string[]>;
+
 export interface ContentOptions extends FeedDescription {
   readonly feed: string;
   /** `-O`: empty the file, unless this job has written to it before. `-o` appends to its content. */
@@ -107,9 +110,9 @@ export class FeedContent {
   /**
    * Go on with a file that is not as this job has left it, since somebody has accepted that, or it is empty: behind its last whole
    * line, or behind all that it holds where its format allows that, else anew. What is cut off is in a copy.
-   * @param before the last checkpoint
+   * @param before the last checkpoint @param read as in `goTo`
    */
-  async goOnAfterLoss(before: FeedCheckpoint): Promise<FeedCheckpoint> {
+  async goOnAfterLoss(before: FeedCheckpoint, read: ReadItems): Promise<FeedCheckpoint> {
     const { path, log } = this.#options;
     this.#own ??= this.#recorded();
     const { beginBytes = Number.POSITIVE_INFINITY } = this.#own ?? {};
@@ -117,6 +120,7 @@ export class FeedContent {
     const keptBytes = await this.#keepableBytes(size);
     const isPrefix = size < before.lengthBytes;
     const without = isPrefix ? await itemsBehind(this.#state(before), keptBytes) : before.sequence;
+    const written = isPrefix ? 0 : await this.#writtenBehind(before, keptBytes, read);
     const copy = keptBytes < size ? await this.#cutOffWithCopy(keptBytes) : null;
     const begun = await (keptBytes === 0 ? overwrite : append)(this.#disk, this.#format);
     const fields = { file: path, bytes: begun.lengthBytes, ...(copy !== null && { copy }) };
@@ -136,17 +140,33 @@ export class FeedContent {
     }
     const { lengthBytes } = begun;
     this.#claim(isPrefix && keptBytes > 0 ? Math.min(beginBytes, lengthBytes) : lengthBytes, lengthBytes);
-    return this.#left({ sequence: before.sequence, ...begun });
+    return this.#left({ sequence: before.sequence + written, ...begun });
+  }
+
+  /** How many items a writer that was killed before its next checkpoint has left behind the last one, as whole lines. */
+  async #writtenBehind(
+    { sequence, lengthBytes, end }: FeedCheckpoint,
+    keptBytes: number,
+    read: ReadItems,
+  ): Promise<number> {
+    const isOther = end !== undefined && end !== (await this.#disk.endAt(lengthBytes));
+    if (this.#options.format !== 'jsonl' || keptBytes <= lengthBytes || isOther) return 0;
+    const lines = (await read(sequence)).map((item) => Buffer.from(`${itemLine(item).line}\n`));
+    const most = lines.reduce((sum, { length }) => sum + length, 0);
+    const bytes = await this.#disk.behind(lengthBytes, Math.min(keptBytes - lengthBytes, most));
+    let at = 0;
+    const other = lines.findIndex((line) => {
+      const isSame = bytes.subarray(at, at + line.length).equals(line);
+      at += line.length;
+      return !isSame;
+    });
+    return other === -1 ? lines.length : other;
   }
 
   /**
-   * Restore the file to a checkpoint of this job. @param read reads items of the outbox after a sequence, at most the given
-   * number @throws CrawlnodeError `feed_changed` when the file is not as this job left it.
+   * Restore the file to a checkpoint of this job. @throws CrawlnodeError `feed_changed` when the file is not as this job left it.
    */
-  async goTo(
-    checkpoint: FeedCheckpoint,
-    read: (sequence: number) => Promise<readonly string[]>,
-  ): Promise<FeedCheckpoint> {
+  async goTo(checkpoint: FeedCheckpoint, read: ReadItems): Promise<FeedCheckpoint> {
     const { path, log } = this.#options;
     this.#own ??= this.#recorded();
     // What `removeEmpty` has removed.

@@ -68,14 +68,15 @@ export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
   const content = await openContent(options);
   try {
     const { anew = false, overwrite: overwrites } = options;
+    const read = (sequence: number) => feeds.read(writer.feed, sequence, BATCH);
     const checkpoint = await feeds.open(writer, { staleMs, anew, overwrites });
     if (checkpoint === null || (await beginsAnew(checkpoint, options, content))) {
-      const begun = await (checkpoint === null ? content.begin() : content.goOnAfterLoss(checkpoint));
+      const begun = await (checkpoint === null ? content.begin() : content.goOnAfterLoss(checkpoint, read));
       // Recorded before the first item is written, so that a restart can tell our part of the file from earlier content.
       await feeds.checkpoint(writer, begun, checkpoint?.sequence);
       return new FeedFile(options, content, begun);
     }
-    const reached = await content.goTo(checkpoint, (sequence) => feeds.read(writer.feed, sequence, BATCH));
+    const reached = await content.goTo(checkpoint, read);
     // The file is sound, whatever somebody has found before.
     await feeds.checkpoint(writer, reached, reached.sequence);
     if (options.overwrite) {

@@ -122,7 +122,7 @@ onEachEngine('a feed file on the %s engine', (engine) => {
     ['added to', () => appendFileSync(file(), '{"mine":1}\n'), /feed\.jsonl goes on for \d+ bytes/],
   ])(
     'whose writer was killed and that is %s is exit 1 in every run, until somebody accepts it; then all that waits is written',
-    async (_how, change, says) => {
+    async (how, change, says) => {
       const node = crawl(...brief);
       await waitFor(async () => (await lines()) > 20, { what: 'some items' });
       node.kill('SIGKILL');
@@ -151,7 +151,9 @@ onEachEngine('a feed file on the %s engine', (engine) => {
       const names = readdirSync(here.project.dir).filter((name) => name.startsWith('feed.jsonl'));
       const all = await urls('other.jsonl', ...names);
       const others = await urls('other.jsonl');
-      expect(all.length - others.length).toBeGreaterThanOrEqual(waits + left - 1);
+      // Items that the killed writer wrote behind its last checkpoint both wait and are left, so there they are not added up.
+      if (how === 'added to') expect(all).toHaveLength(300);
+      else expect(all.length - others.length).toBeGreaterThanOrEqual(waits + left - 1);
       expect(new Set(all).size).toBe(all.length);
     },
   );
@@ -191,8 +193,10 @@ onEachEngine('a feed file on the %s engine', (engine) => {
   });
 
   it('whose node left in the middle of the crawl is part of it until its run ends', async () => {
-    const node = crawl(...brief);
-    const second = run('-o', 'other.jsonl', ...brief);
+    // The domain has room for both: with less, the first that comes may take all of it.
+    const both = [...brief, '-s', 'CONCURRENT_REQUESTS_PER_DOMAIN=16'];
+    const node = crawl(...both);
+    const second = run('-o', 'other.jsonl', ...both);
     await waitFor(async () => (await lines()) > 10, { what: 'some items' });
     node.kill('SIGTERM');
     expect(await node.wait()).toMatchObject({ code: 0 });
