@@ -2,7 +2,6 @@
  * Processors: plain functions that turn the texts of a selector into the value of a field. They pass null on, so a field
  * that is not on the page stays null until `orElse` gives it a value.
  */
-
 import type { Response } from '../http/message/response.js';
 import { withSingleSpaces } from '../http/text-memory.js';
 

@@ -6,7 +6,7 @@ import { isPipelineOutbox } from '../../feed-outbox.js';
 import { byteSize, duration, howMany, n } from '../../format-amounts.js';
 import { findingsAbout } from '../../frontier/findings.js';
 import type { Finding, Snapshot } from '../../frontier/frontier.js';
-import { limitedBytes } from '../../frontier/types/reports.js';
+import { memoryAtLimit } from '../../frontier/types/reports.js';
 import { whatToDo } from '../../node/losses/lost-requests.js';
 import { vanishedMessage } from '../../node/losses/vanished-fingerprints.js';
 import { changeOf, wayOn } from '../../pipelines/feeds/changed-feed.js';
@@ -94,7 +94,6 @@ export function crawlFindings(
 ): Finding[] {
   const { found, info, problem } = findingsAbout('crawl');
   const { lost, seenGone, badSeeds, nodes, silent, outbox, leased, failed, suspects, control } = snapshot;
-  const { memoryLimit } = snapshot;
   if (lost > 0) {
     const why = 'because somebody deleted keys or rows, or Redis evicted them';
     const what = `${howMany(lost, 'request')} lost: their records, or items that waited for a feed, vanished from the store`;
@@ -110,9 +109,9 @@ export function crawlFindings(
     const action = 'see who else may write to this store';
     info('unreadable_entries', `${what}: they were removed or made anew`, action);
   }
-  const storedBytes = limitedBytes(snapshot.bytes);
-  if (memoryLimit !== null && memoryLimit > 0 && storedBytes >= memoryLimit) {
-    const what = `the crawl takes ${byteSize(storedBytes)} in the store, SCHEDULER_MEMORY_LIMIT is ${byteSize(memoryLimit)}: seeds wait, and links are dropped`;
+  const memory = memoryAtLimit(snapshot);
+  if (memory !== null) {
+    const what = `the crawl takes ${byteSize(memory.bytes)} in the store, SCHEDULER_MEMORY_LIMIT is ${byteSize(memory.limit)}: seeds wait, and links are dropped`;
     const action = 'raise the limit, take items out of the items list, or choose a smaller DUPEFILTER_CLASS';
     problem('memory_limit', what, action);
   }

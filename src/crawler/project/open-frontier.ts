@@ -5,14 +5,9 @@ import type { Frontier } from '../../frontier/frontier.js';
 import type { OpenOptions } from '../../frontier/open-options.js';
 import { expandKeys } from '../../settings/keys.js';
 import type { Settings } from '../../settings/schema.js';
+import { startUrlsTypes } from '../../settings/sections/frontier.js';
 import { shapeOf } from './settings-to-options.js';
 import { storeOf } from './store-address.js';
-
-const startUrlsTypes = [
-  ['REDIS_START_URLS_AS_SET', 'set'],
-  ['REDIS_START_URLS_AS_ZSET', 'zset'],
-  ['REDIS_START_URLS_AS_STREAM', 'stream'],
-] as const;
 
 /** The options to open the frontier of a spider and of the JOB of the settings. @throws SettingsError */
 export function openOptions(settings: Settings, spider: string): OpenOptions {

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Frontier, Snapshot } from '../../frontier/frontier.js';
-import { limitedBytes } from '../../frontier/types/reports.js';
+import { memoryAtLimit } from '../../frontier/types/reports.js';
 
 /** How often a full queue is checked. */
 const CHECK_INTERVAL_MS = 250;
@@ -74,9 +74,9 @@ export function pushWithinRoom({ frontier, limit, onWait, stop }: QueueRoom): Pi
 }
 
 function fullness(snapshot: Snapshot, limit: number): FullQueue {
-  const { pending, delayed, queueLimit, memoryLimit, bytes, nodes } = snapshot;
-  const memory = { bytes: limitedBytes(bytes), limit: memoryLimit ?? 0 };
-  const isFull = memory.limit > 0 && memory.bytes >= memory.limit;
-  const counts = { waiting: pending + delayed, limit: queueLimit ?? limit, nodes: nodes.length };
-  return { ...counts, memory: isFull ? memory : null };
+  const { pending, delayed, queueLimit, nodes } = snapshot;
+  return {
+    ...{ waiting: pending + delayed, limit: queueLimit ?? limit, nodes: nodes.length },
+    memory: memoryAtLimit(snapshot),
+  };
 }

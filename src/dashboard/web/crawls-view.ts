@@ -4,7 +4,7 @@ import type { VNode } from 'preact';
 import type { CrawlStats } from '../../crawler/stats/crawl-stats.js';
 import { byteSize, duration, n } from '../../format-amounts.js';
 import { crawlLink } from './links.js';
-import { Age, type Column, empty, State, shown, table } from './parts.js';
+import { Age, type Column, empty, State, shown, sum, table } from './parts.js';
 import { useNews } from './server.js';
 
 interface CrawlNews {
@@ -43,7 +43,7 @@ const columns: readonly Column<CrawlStats>[] = [
     wide: true,
     cell: ({ eta }) => (eta?.seconds == null ? '–' : duration(eta.seconds * 1_000)),
   },
-  { title: 'Stored', kind: 'number', wide: true, cell: ({ bytes }) => byteSize(sumOf(bytes)) },
+  { title: 'Stored', kind: 'number', wide: true, cell: ({ bytes }) => byteSize(sum(bytes)) },
   { title: 'Age', kind: 'number', wide: true, cell: ({ beganAtMs }) => ago(beganAtMs) },
   {
     title: 'Last run',
@@ -91,10 +91,6 @@ function limitText({ state, limitedByText, run }: CrawlStats): string {
 
 function nameOf({ spider, job }: CrawlStats): string {
   return job === null ? spider : `${spider}@${job}`;
-}
-
-function sumOf(bytes: CrawlStats['bytes']): number {
-  return Object.values(bytes).reduce((total, part) => total + part, 0);
 }
 
 function ago(atMs: number | null): string {

@@ -12,9 +12,18 @@ import { getHeapStatistics } from 'node:v8';
 const GROWTH_BYTES = 128 * 1024 * 1024;
 
 let keptBytes = 0;
+let last: Promise<void> = Promise.resolve();
 
-/** Collect garbage where a large page has left much of it. Never rejects: without an inspector in this Node nothing is collected. */
-export async function collectGarbage(): Promise<void> {
+/**
+ * Collect garbage where large pages have left much of it. Calls follow each other, so that one collection serves all that ask at the
+ * same time. Never rejects: without an inspector in this Node nothing is collected.
+ */
+export function collectGarbage(): Promise<void> {
+  last = last.then(collectIfGrown);
+  return last;
+}
+
+async function collectIfGrown(): Promise<void> {
   if (getHeapStatistics().used_heap_size - keptBytes < GROWTH_BYTES) return;
   const inspector = await import('node:inspector').catch(() => null);
   if (inspector === null) return;

@@ -66,6 +66,16 @@ export function limitedBytes({ frontier, dupefilter, items, stats }: Snapshot['b
   return frontier + dupefilter + items + stats;
 }
 
+/** What the crawl takes, and `Tunables.memoryLimit`, where it is at that limit; else null. */
+export function memoryAtLimit({
+  memoryLimit,
+  bytes,
+}: Pick<Snapshot, 'memoryLimit' | 'bytes'>): { readonly bytes: number; readonly limit: number } | null {
+  const limit = memoryLimit ?? 0;
+  const taken = limitedBytes(bytes);
+  return limit > 0 && taken >= limit ? { bytes: taken, limit } : null;
+}
+
 export interface NodeSnapshot extends NodeInfo {
   /** In ms since 1970. */
   readonly startedAt: number;

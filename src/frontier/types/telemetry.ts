@@ -149,7 +149,7 @@ export interface CrawlFacts {
   readonly items: number;
   readonly retries: number;
   readonly queueLimit: number;
-  /** `Tunables.memoryLimit`, and what it limits: `crawlBytes` as it is now; 0 without a limit, as it is not measured then. */
+  /** `Tunables.memoryLimit`, and what it limits: `limitedBytes` as they are now; 0 without a limit, as it is not measured then. */
   readonly memoryLimit: number;
   readonly storedBytes: number;
   /** Committed items that wait to be written. */

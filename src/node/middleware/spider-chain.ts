@@ -151,8 +151,6 @@ function failed(name: string, method: keyof SpiderMiddleware, cause: unknown): C
   return new CrawlnodeError(
     'middleware_error',
     `${name}: ${method}: ${describeError(cause)}${placeOf(cause)}`,
-    {
-      cause,
-    },
+    { cause },
   );
 }

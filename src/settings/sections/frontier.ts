@@ -36,6 +36,13 @@ function isObject(value: unknown): boolean {
 
 const keyTemplate = (word: string) => text({ default: `%(spider)s:${word}` });
 
+/** The settings that give the start_urls keys another type than list, at most one of them, and that type. */
+export const startUrlsTypes = [
+  ['REDIS_START_URLS_AS_SET', 'set'],
+  ['REDIS_START_URLS_AS_ZSET', 'zset'],
+  ['REDIS_START_URLS_AS_STREAM', 'stream'],
+] as const;
+
 export const frontierSettings = {
   /** It has no effect: there is one scheduler. Default: "crawlnode". */
   SCHEDULER: withoutEffect('crawlnode', 'there is one scheduler'),

@@ -11,6 +11,7 @@ import { checkOwn, missingOf, ownContradictions } from '../own/own-checks.js';
 import { type OwnSettings, settingDefinition } from '../own/own-settings.js';
 import type { Checked } from '../own/own-value.js';
 import { definitionOf, definitions, type SettingName, type Settings, settingNames } from '../schema.js';
+import { startUrlsTypes } from '../sections/frontier.js';
 import { redisOptionNames } from '../sections/redis-connection.js';
 import { hasReplacement, unknownSettingAdvice } from '../unknown-settings.js';
 import { environmentTypos } from './environment-typos.js';
@@ -151,17 +152,11 @@ function check(name: string, definition: Definition<unknown, unknown>, value: un
   return { ok: false, problem: `${name}: expected ${definition.expects}, got ${got}${inside}` };
 }
 
-const startUrlsFlags = [
-  'REDIS_START_URLS_AS_SET',
-  'REDIS_START_URLS_AS_ZSET',
-  'REDIS_START_URLS_AS_STREAM',
-] as const;
-
 /** Problems of values that are valid alone but contradict each other. */
 function contradictions(values: ReadonlyMap<string, Given>): string[] {
   const problems: string[] = [];
   const effective = (name: SettingName) => values.get(name)?.value ?? definitions[name].default;
-  const [first, second] = startUrlsFlags.filter((name) => effective(name) === true);
+  const [first, second] = startUrlsTypes.map(([name]) => name).filter((name) => effective(name) === true);
   if (first !== undefined && second !== undefined) {
     problems.push(`${values.get(second)?.where}: ${second}: it contradicts ${first}; remove one of them`);
   }

@@ -53,11 +53,12 @@ export function throttle(
     countFromLastLease(domain, crawl, nowMs);
   }
   if (forMs !== undefined) {
-    if (domain.blocked_until <= nowMs) notePause(tx, name, forMs, source);
+    const pausedBy = source === 'retry-after' ? 'retry_after' : source === 'autothrottle' ? source : null;
+    if (domain.blocked_until <= nowMs) notePause(tx, name, forMs, pausedBy);
     const untilMs = Math.ceil(nowMs + Math.min(forMs, FURTHEST_MS));
     if (untilMs > domain.blocked_until) {
       domain.blocked_until = untilMs;
-      domain.paused_by = source === 'retry-after' ? 'retry_after' : source === 'autothrottle' ? source : null;
+      domain.paused_by = pausedBy;
     }
   }
 }

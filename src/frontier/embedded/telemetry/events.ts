@@ -1,11 +1,10 @@
 /** What happened to a crawl: the last events, and the nodes that died within a day. */
-
-import type { Frontier } from '../../frontier.js';
 import { deadNodesOf, eventName, eventOf, factsOf } from '../../telemetry/stored-telemetry.js';
 import { DEAD_NODES_FOR_MS, MAX_DEAD_NODES, PAUSES_TOGETHER_MS, TOLD_PAUSE_MS } from '../../types/limits.js';
 import type { CrawlEvent, DeadNode } from '../../types/telemetry.js';
 import type { OpenCrawl } from '../base/open-crawl.js';
 import type { Transaction } from '../base/transaction.js';
+import type { DomainRow } from '../domains/domain-row.js';
 import { incarnationName, type NodeRow } from '../nodes/node-row.js';
 import { numberOf, setText, textOf } from './texts.js';
 
@@ -20,17 +19,17 @@ export function addEvent(tx: OpenCrawl, event: EventText, agoMs = 0): void {
 }
 
 /**
- * A domain is left alone for all nodes, since it asked for that or does not answer. The event of the first one counts the others soon after it, so that a crawl of many domains
- * does not lose all other events.
+ * A domain is left alone for all nodes, since it asked for that or does not answer. The event of the first one counts the others
+ * soon after it, so that a crawl of many domains does not lose all other events.
  */
 export function notePause(
   tx: OpenCrawl,
   domain: string,
   forMs: number,
-  source: Parameters<Frontier['throttle']>[1]['source'],
+  pausedBy: DomainRow['paused_by'],
 ): void {
-  const reason = source === 'retry-after' ? 'retry_after' : source === 'autothrottle' ? 'no_answer' : null;
-  if (forMs < TOLD_PAUSE_MS || reason === null) return;
+  if (forMs < TOLD_PAUSE_MS || pausedBy === null) return;
+  const reason = pausedBy === 'autothrottle' ? 'no_answer' : pausedBy;
   const name = eventName(numberOf(tx, 'events'));
   const last = eventOf(textOf(tx, name));
   if (last?.kind === 'domain_paused' && tx.wallMs - last.atMs < PAUSES_TOGETHER_MS) {

@@ -127,7 +127,7 @@ function damagedRecord(what: string, cause: unknown): DamagedStoreError {
   );
 }
 
-function foreignKeyError(message: string, cause: unknown): RefusedError {
+export function foreignKeyError(message: string, cause?: unknown): RefusedError {
   return new RefusedError(message, { code: 'foreign_key', cause });
 }
 
@@ -139,10 +139,14 @@ export function foreignKey(key: string, found: string, wanted: string): string {
     : `${what}; it belongs to something else: delete or rename it, or change its key setting`;
 }
 
-/** What to do with a HASH that holds more than crawlnode writes. */
-export function tooManyFields(key: string, count: number): string {
+/** What to do with a HASH that holds more than crawlnode writes. @param characters of these fields, where it was read so far only */
+export function tooManyFields(key: string, count: number, characters?: number): string {
+  const found =
+    characters === undefined
+      ? `${n(count)} fields`
+      : `at least ${n(count)} fields and ${n(characters)} characters`;
   return (
-    `${key} has ${n(count)} fields, more than crawlnode writes: something else wrote to it. Stop the nodes, delete those fields ` +
+    `${key} has ${found}, more than crawlnode writes: something else wrote to it. Stop the nodes, delete those fields ` +
     '(HDEL), and run "crawlnode doctor SPIDER --repair"'
   );
 }

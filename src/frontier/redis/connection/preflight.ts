@@ -95,12 +95,12 @@ export async function foreignKeys(
     if (found !== 'none' && found !== type) foreign.push(advice(key, found, type, keys, dupefilter.class));
   }
   if (foreign.length > 0) return foreign;
-  for (const [word, most] of Object.entries(MAX_FIELDS)) {
+  const walked = Object.entries(MAX_FIELDS).map(async ([word, most]) => {
     const key = internalKey(keys, word as InternalWord);
     const count = await client.hlen(key);
-    if (count > most) foreign.push(tooManyFields(key, count));
-  }
-  return foreign;
+    return count > most ? [tooManyFields(key, count)] : [];
+  });
+  return (await Promise.all(walked)).flat();
 }
 
 function advice(

@@ -2,11 +2,17 @@
 import type { Client } from '../connection/client.js';
 
 /** How much a key holds, whatever its type. */
-export async function lengthOf(client: Client, key: string): Promise<number> {
+/** @param ofStream counts what matters of a stream */
+export async function lengthOf(
+  client: Client,
+  key: string,
+  ofStream: () => Promise<number> | number = () => 0,
+): Promise<number> {
   const type = await client.type(key);
   if (type === 'list') return client.llen(key);
   if (type === 'set') return client.scard(key);
   if (type === 'hash') return client.hlen(key);
+  if (type === 'stream') return ofStream();
   return type === 'zset' ? client.zcard(key) : 0;
 }
 

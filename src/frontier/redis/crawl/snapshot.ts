@@ -20,10 +20,10 @@ import { numberField, storedDupefilter, storedObject, storedShape, textField } f
 /** Everything `stats` shows: cardinalities, the nodes, the counters; MEMORY USAGE samples five entries a key. */
 export async function takeSnapshot(client: Client, keys: FrontierKeys, call: Call): Promise<Snapshot> {
   const key = (word: InternalWord): string => internalKey(keys, word);
-  const seedsIn = async (name: string, index: number): Promise<number> => {
-    if ((await client.type(name)) !== 'stream') return lengthOf(client, name);
-    return int(named(await call('peek_stream', { key: index + 1, max: 0 })).waiting);
-  };
+  const seedsIn = (name: string, index: number): Promise<number> =>
+    lengthOf(client, name, async () =>
+      int(named(await call('peek_stream', { key: index + 1, max: 0 })).waiting),
+    );
   const [counts, queued, meta, stats, serverMs] = await Promise.all([
     byName({
       startUrls: sum(keys.startUrls, seedsIn),

@@ -1,8 +1,7 @@
 /** Feeds in Redis: the outbox of committed items, and the checkpoint of the file each is written to. */
 import { createHash } from 'node:crypto';
-import { CrawlnodeError, RefusedError } from '../../../errors.js';
+import { CrawlnodeError } from '../../../errors.js';
 import type { FeedChange, FeedCheckpoint, OpenedCheckpoint } from '../../../feed-outbox.js';
-import { n } from '../../../format-amounts.js';
 import {
   feedHeld,
   feedRecordDamaged,
@@ -13,6 +12,7 @@ import {
 } from '../../feed-claim.js';
 import type { Feeds } from '../../frontier.js';
 import type { FrontierKeys } from '../../open-options.js';
+import { foreignKeyError, tooManyFields } from '../connection/errors.js';
 import { int, json } from '../connection/reply.js';
 import { type Ask, pairs, walk } from '../connection/scan.js';
 import { numberField, storedObject, textField } from '../crawl/stored-json.js';
@@ -51,17 +51,10 @@ export async function readFeeds(ask: Ask, keys: FrontierKeys) {
       count += 1;
       characters += field.length + value.length;
     }
-    if (count > MAX_FIELDS.feeds! || characters > MAX_FEED_CHARACTERS) throw forged(key, count, characters);
+    if (count > MAX_FIELDS.feeds! || characters > MAX_FEED_CHARACTERS)
+      throw foreignKeyError(tooManyFields(key, count, characters));
   }
   return feedsOf(fields);
-}
-
-function forged(key: string, count: number, characters: number): RefusedError {
-  return new RefusedError(
-    `The key ${key} has at least ${n(count)} fields and ${n(characters)} characters, more than crawlnode writes for all files ` +
-      'of items: something else wrote to it. Delete those fields (HDEL), then run "crawlnode doctor SPIDER --repair".',
-    { code: 'foreign_key' },
-  );
 }
 
 function feedsOf(fields: Readonly<Record<string, string>>) {

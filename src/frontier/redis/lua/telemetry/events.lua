@@ -9,8 +9,8 @@ function events.add(crawl, kind, fields, agoMs)
   redis.call('HSET', crawl.keys.telemetry, 'event:' .. lists.digits(number % limits.MAX_EVENTS), cjson.encode(fields))
 end
 
--- A domain is left alone for all nodes, since it asked for that or does not answer. The event of the first one counts the others soon after it, so that a crawl of many domains does
--- not lose all other events.
+-- A domain is left alone for all nodes, since it asked for that or does not answer. The event of the first one counts the others
+-- soon after it, so that a crawl of many domains does not lose all other events.
 function events.domainPaused(crawl, domain, forMs, source)
   if forMs < limits.TOLD_PAUSE_MS or not REASONS[source] then return end
   local at = crawl.keys.telemetry
